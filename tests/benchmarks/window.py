@@ -30,6 +30,8 @@ CHECKED = 200_000
 CHECKS = 3
 IDLE = 3.0
 """Seconds for which idle frames are timed."""
+FURTHER = 5
+"""Files opened beside a first one."""
 FRAME = 16
 """Milliseconds between two frames."""
 
@@ -150,6 +152,7 @@ def rows(folder: Path) -> Iterator[Row]:
     """See measure.Row."""
     settings = str(folder / "settings.ini")
     app = application()
+    yield from _further_files(folder, settings)
     yield from _million(folder, settings)
     yield from _frames_while_checking(folder, settings)
     small = inputs.sparse_caf(folder, 1 << 20)
@@ -197,6 +200,29 @@ def wait(ready: Callable[[], bool], gaps: list[float] | None = None) -> None:
     end.start(PATIENCE)
     loop.exec()
     timer.stop()
+
+
+def _further_files(folder: Path, settings: str) -> Iterator[Row]:
+    """Small files in a window that has one open: to a tab with its panels, and to the bytes."""
+    window = open_window(settings)
+    tabs: list[float] = []
+    times: list[float] = []
+    for number in range(FURTHER + 1):
+        path = folder / f"small{number}.zip"
+        commands.write(path, 20)
+        began = time.perf_counter()
+        window.open_locations([str(path)])
+        wait(lambda: len(window.tabs.all()) > number)  # noqa: B023 - it is over in the same turn
+        tabs.append(time.perf_counter() - began)
+        model = window.tabs.all()[-1].hex_pane.hex.model
+        wait(lambda: bool((shown := model()) and shown.bytes_at(0, 1)))  # noqa: B023
+        window.tabs.all()[-1].hex_pane.hex.viewport().repaint()
+        times.append(time.perf_counter() - began)
+        wait(lambda: window.settled)
+        path.unlink()
+    yield Row("a second file in a window, to its bytes / 60 ms", 0.06, statistics.median(times[1:]), 1.0)
+    yield Row("... of which the widgets of its tab / 60 ms", 0.06, statistics.median(tabs[1:]), 1.0)
+    window.close()
 
 
 def _million(folder: Path, settings: str) -> Iterator[Row]:

@@ -35,6 +35,8 @@ from inspector.operations.protocol.views import (
 )
 from inspector.sources.s3.connection import DEFAULT, Connection
 
+FIRST_POLL_MS = 50
+"""Milliseconds after which the status is asked for; most archives are decoded by then."""
 STATUS_POLL_MS = 250
 """The interval of status requests while the archive is being decoded."""
 CHECK_POLL_MS = 250
@@ -107,11 +109,9 @@ class Document(QObject):
         self._hover = Explainer(self.client, self)
         self._hover.answered.connect(self.hovered)
         self._poll_timer = QTimer(self)
-        self._poll_timer.setInterval(STATUS_POLL_MS)
-        self._poll_timer.timeout.connect(self.refresh_status)
-        self.refresh_status()
-        self.start(ArchiveRequests.decode)
-        self._poll_timer.start()
+        self._poll_timer.timeout.connect(self._poll)
+        self.start(ArchiveRequests.decode).then(self._decoded, self._not_decoded)
+        self._poll_timer.start(FIRST_POLL_MS)
 
     @property
     def name(self) -> str:
@@ -162,6 +162,10 @@ class Document(QObject):
         self._take_status(self.status.given_up)
         self.lost.emit(sentence)
 
+    def _poll(self) -> None:
+        self._poll_timer.setInterval(STATUS_POLL_MS)
+        self.refresh_status()
+
     def refresh_status(self) -> None:
         """Request the status."""
         self.client.ask(ArchiveRequests.status).then(self._take_status, self.reported.emit)
@@ -171,8 +175,8 @@ class Document(QObject):
         if status.unexplained and ArchiveRequests.name_causes not in self._jobs:
             self.start(ArchiveRequests.name_causes).then(lambda _: self.refresh_status())
         if status.generation != old.generation:
-            self.take_layers(status.layers)
             self.rowsChanged.emit()
+            self.take_layers(status.layers)
         if status != old:
             self.statusChanged.emit()
 
@@ -208,13 +212,29 @@ class Document(QObject):
     def _job_over(self, job: Job[Any]) -> None:
         if self._jobs.get(job.request) is job:
             del self._jobs[job.request]
-        if job.request is ArchiveRequests.decode and self._poll_timer.isActive():
+        if job.request is ArchiveRequests.decode and job.cancelled:  # its answer is not delivered
+            self.refresh_status()
+            self._end_decoding()
+
+    def _decoded(self, status: Status) -> None:
+        self._take_status(status)
+        self._end_decoding()
+
+    def _not_decoded(self, sentence: str) -> None:
+        self._failed(sentence)
+        self._end_decoding()
+
+    def _end_decoding(self) -> None:
+        if self._poll_timer.isActive():  # the worker lives
             self._poll_timer.stop()
-            self.refresh_all()
+            self._refresh_rows()
 
     def refresh_all(self) -> None:
         """Refresh everything after the archive was decoded: rows, and the field at the caret, may have changed."""
         self.refresh_status()
+        self._refresh_rows()
+
+    def _refresh_rows(self) -> None:
         self.selection = replace(self.selection, wrong=False)  # the bytes may have been repaired
         self._is_renumbered = True
         self.refresh_explanation()

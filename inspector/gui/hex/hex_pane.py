@@ -292,12 +292,18 @@ class HexPane(QWidget):
                 self._model.request(*self.hex.shown())  # before all that the panels ask for
             self.hex.setEmptyText("There are no bytes.")
             self._show_unread()
-        self._changed()
+            self._show_changed()
+        else:
+            self._changed()
 
     def _changed(self) -> None:
         """Refetch bytes and colours, which may have changed."""
         if self._info is not None and self._model is not None:
             self._model.invalidate(self._info.size)
+            self._show_changed()
+
+    def _show_changed(self) -> None:
+        if self._info is not None:
             self.map.setShown(*self.hex.shown())
             self.band_feed.ask()
             self._mark_damage()

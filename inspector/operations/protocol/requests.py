@@ -194,8 +194,8 @@ class ArchiveRequests(ProfileRequests, Protocol):
         """The cached bytes of a layer, which can be read without a request."""
 
     @job(only_shows=True)
-    def decode(self, progress: Progress) -> None:
-        """Decode everything. Cancelling keeps what was decoded and raises nothing."""
+    def decode(self, progress: Progress) -> Status:
+        """Decode everything, and return the status then. Cancelling keeps what was decoded and raises nothing."""
 
     @job
     def reload(self, progress: Progress, edit: Edit | None = None) -> None:

@@ -221,11 +221,12 @@ def goto(session: SessionState, expression: str, layer: int, caret: int) -> Targ
     )
 
 
-def decode(session: SessionState, progress: Progress) -> None:
-    """Decode everything. Cancelling keeps what was decoded and raises nothing."""
+def decode(session: SessionState, progress: Progress) -> Status:
+    """Decode everything, and return the status then. Cancelling keeps what was decoded and raises nothing."""
     with session.job_lock.held(progress):
         if session.stage is Stage.OPENING:
             _decode_all(session, progress)
+    return status(session)
 
 
 def _decode_all(session: SessionState, progress: Progress) -> None:
