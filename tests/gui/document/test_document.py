@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from inspector.core.span import Span
+from inspector.gui.app.tab import Tab
 from inspector.gui.document.document import Document
+from inspector.gui.ipc.client import Client
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import ContentInfo, LayerKind, SortKey, Stage
 from tests.gui.conftest import WAIT
@@ -28,6 +31,23 @@ def test_opening_decodes_and_selects_the_first_byte(opened: Open) -> None:
     assert document.selection.caret == 0
     assert document.explanation is not None
     assert document.selection.field == document.explanation.fields[-1].path
+
+
+def test_the_bytes_shown_are_asked_for_once_for_a_state(
+    monkeypatch: pytest.MonkeyPatch, show: Callable[[str], Tab]
+) -> None:
+    asked: list[tuple[Any, ...]] = []
+    ask = Client.ask
+
+    def noted(client: Client[ArchiveRequests], request: Callable[..., Any], *args: Any) -> Any:
+        if request is ArchiveRequests.runs:
+            asked.append((client.parent().status.generation, *args))
+        return ask(client, request, *args)
+
+    monkeypatch.setattr(Client, "ask", noted)
+    show("journey.caf")
+    assert asked
+    assert len(asked) == len(set(asked))
 
 
 def test_a_member_selects_its_bytes_and_field(opened: Open, qtbot: QtBot) -> None:
