@@ -291,7 +291,7 @@ def decompress(data: bytes, cap: int) -> bytes:
         pieces.append(piece)
         size += len(piece)
         if size > cap:
-            raise ZstdError(f"The zstd data decodes to more than {in_bytes(cap)}, which is refused.")
+            raise ZstdRefusedError(f"The zstd data decodes to more than {in_bytes(cap)}, which is refused.")
     if not stream.ended:
         raise ZstdError("The zstd data is cut off: its frame has no end.")
     if stream.frames > 1:

@@ -39,7 +39,7 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     """Read every datapoint once, neighbours together, and hash those that have a metadata row."""
     records = archive.detail
     if isinstance(records, RangeRecords) and records.rows is None and records.unread:
-        return ""  # the recorded hashes are unknown
+        return "No hash was compared, because the metadata was not read."
     if isinstance(records, RangeRecords) and records.rows is not None:
         _Hashes(archive, emitter, progress, records).run()
     else:

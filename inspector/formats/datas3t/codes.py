@@ -48,6 +48,11 @@ METADATA_DAMAGED = error(
     "The metadata cannot be read.",
     _NEW_METADATA,
 )
+RECORDS_NOT_READ = warning(
+    "datas3t-records-not-read",
+    "The metadata or index is too large, or needs more memory than this program takes.",
+    "Read it with a program that allows for it.",
+)
 METADATA_ORPHAN = warning(
     "datas3t-metadata-orphan",
     "The tar that the metadata describes is not beside it.",
@@ -129,6 +134,7 @@ FINDINGS = finding_types(globals())
 METADATA_FINDINGS = (
     METADATA_ORPHAN,
     METADATA_DAMAGED,
+    RECORDS_NOT_READ,
     METADATA_ROW,
     METADATA_OFFSET,
     METADATA_ORDER,

@@ -20,7 +20,14 @@ from inspector.formats.datas3t.consistency import check_index, check_names, chec
 from inspector.formats.datas3t.datapoints import RangeRecords
 from inspector.formats.datas3t.keys import base_name, in_range_folder, range_name
 from inspector.formats.datas3t.recovery import Recovery, report_recovered
-from inspector.formats.datas3t.rows import IndexRows, RowsError, metadata_json, metadata_rows, read_whole
+from inspector.formats.datas3t.rows import (
+    IndexRows,
+    RefusedRowsError,
+    RowsError,
+    metadata_json,
+    metadata_rows,
+    read_whole,
+)
 
 METADATA = ".metadata"
 INDEX = ".index"
@@ -117,6 +124,9 @@ def _read(
             return None
         records.found[suffix] = found
         return make(read_whole(found))
+    except RefusedRowsError as error:
+        records.unread = True
+        emitter.report(codes.RECORDS_NOT_READ, f"The {what} beside the tar is not read. {error}")
     except RowsError as error:
         damaged = codes.INDEX_DAMAGED if what == "index" else codes.METADATA_DAMAGED
         emitter.report(damaged, f"The {what} beside the tar cannot be read. {error}")

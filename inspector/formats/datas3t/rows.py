@@ -16,7 +16,7 @@ from inspector.core.member import LARGEST
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.source import Source, SourceError
-from inspector.formats._zstd import ZstdError, decompress
+from inspector.formats._zstd import ZstdError, ZstdRefusedError, decompress
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 """The largest metadata or index object that is read."""
@@ -42,6 +42,10 @@ _FORMS = ("d", "d", "d", "x")
 
 class RowsError(Exception):
     """The rows cannot be read; the message is a sentence for users."""
+
+
+class RefusedRowsError(RowsError):
+    """Rows may be right, but are not read: they are too many, or ask for too much memory."""
 
 
 class Rows:
@@ -98,7 +102,7 @@ def _number(value: object, base: int) -> int | None:
 def read_whole(source: Source) -> bytes:
     """All bytes of a small object. Raises RowsError if it is too large, SourceError if it cannot be read whole."""
     if source.size > MAX_FILE_BYTES:
-        raise RowsError(f"It has {in_bytes(source.size)}; more than {in_bytes(MAX_FILE_BYTES)} are not read.")
+        raise RefusedRowsError(f"It has {in_bytes(source.size)}; more than {in_bytes(MAX_FILE_BYTES)} are not read.")
     data = source.read(0, source.size)
     if len(data) < source.size:
         raise SourceError(
@@ -112,7 +116,8 @@ def metadata_json(data: bytes) -> bytes:
     try:
         return decompress(data, MAX_JSON_BYTES)
     except ZstdError as error:
-        raise RowsError(str(error)) from error
+        kind = RefusedRowsError if isinstance(error, ZstdRefusedError) else RowsError
+        raise kind(str(error)) from error
 
 
 def metadata_rows(text: bytes) -> Rows:

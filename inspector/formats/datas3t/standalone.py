@@ -26,6 +26,7 @@ from inspector.formats.datas3t.kinds import METADATA
 from inspector.formats.datas3t.rows import (
     INDEX_ROW,
     IndexRows,
+    RefusedRowsError,
     Rows,
     RowsError,
     metadata_json,
@@ -55,7 +56,7 @@ def decode_metadata(source: Source, emitter: Emitter, progress: Progress) -> Non
     try:
         data = read_whole(source)
     except RowsError as error:
-        emitter.report(codes.METADATA_DAMAGED, f"The metadata cannot be read. {error}")
+        _report_unread(emitter, error)
         emitter.lay(())
         return
     fields = [frame_field(data, 0)]
@@ -66,8 +67,15 @@ def decode_metadata(source: Source, emitter: Emitter, progress: Progress) -> Non
         fields.append(_row_fields(rows))
         _check_rows(emitter, rows)
     except RowsError as error:
-        emitter.report(codes.METADATA_DAMAGED, f"The metadata cannot be read. {error}", (0, source.size))
+        _report_unread(emitter, error, (0, source.size))
     emitter.lay(fields)
+
+
+def _report_unread(emitter: Emitter, error: RowsError, *spans: tuple[int, int]) -> None:
+    if isinstance(error, RefusedRowsError):
+        emitter.report(codes.RECORDS_NOT_READ, f"The metadata is not read. {error}", *spans)
+    else:
+        emitter.report(codes.METADATA_DAMAGED, f"The metadata cannot be read. {error}", *spans)
 
 
 def _has_tar(source: Source, suffix: str, instead_of: str) -> bool:

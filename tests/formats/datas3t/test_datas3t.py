@@ -304,6 +304,19 @@ def test_damaged_metadata_is_covered_and_raises_nothing(data: st.DataObject) -> 
         assert "datas3t-metadata-damaged" in codes(archive)
 
 
+@pytest.mark.parametrize("window", [28, 31])
+def test_metadata_that_needs_too_much_memory_is_not_called_damaged(place: Place, window: int) -> None:
+    frame = bytearray(packed(ROWS))
+    writer = zstandard.ZstdCompressor(write_content_size=False).compressobj()
+    frame[:] = writer.compress(zstandard.decompress(bytes(frame))) + writer.flush()
+    frame[5] = (window - 10) << 3  # what the frame header says of its window
+    archive = opened(place(SOUND, metadata=bytes(frame)))
+    assert codes(archive) == ["datas3t-records-not-read"]
+    assert len(archive.members) == 4
+    by_itself = alone(BytesSource(bytes(frame), f"{NAME}.metadata"), datas3t.METADATA)
+    assert codes(by_itself)[1:] == ["datas3t-records-not-read"]
+
+
 def test_damaged_metadata_gives_no_content() -> None:
     archive = decoded(BytesSource(packed(ROWS), f"{NAME}.metadata"), datas3t.METADATA)
     archive.source = BytesSource(b"shrunk")
