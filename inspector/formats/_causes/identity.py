@@ -408,7 +408,7 @@ def _unpacked(file: _File, found: Signature) -> bytes:
         return b""
     try:
         return new().decompress(file.head, HEAD_BYTES)
-    except (zlib.error, lzma.LZMAError, OSError, ValueError, EOFError):
+    except (zlib.error, lzma.LZMAError, OSError, ValueError, EOFError, MemoryError):
         return b""
 
 
@@ -427,7 +427,7 @@ def _ends_there(file: _File, found: Signature) -> bool:
     try:
         while data:
             data = _after_stream(new(), data)
-    except (zlib.error, lzma.LZMAError, OSError, ValueError, EOFError):
+    except (zlib.error, lzma.LZMAError, OSError, ValueError, EOFError, MemoryError):
         return False
     return True
 

@@ -219,6 +219,8 @@ class _Unpacking:
     @property
     def reason(self) -> str:
         """Why it went no further, as the end of a sentence."""
+        if isinstance(self.failed, MemoryError):
+            return "it needs more memory than there is"
         if self.refused and self._method == _XZ:
             return f"it needs more than {in_bytes(_MAX_LZMA_BYTES)} of memory"
         return str(self.failed).rstrip(".")
@@ -232,7 +234,7 @@ class _Unpacking:
 
         try:
             yield from self._pieces
-        except (zlib.error, lzma.LZMAError, ZstdError, OSError, ValueError, EOFError) as error:
+        except (zlib.error, lzma.LZMAError, ZstdError, OSError, ValueError, EOFError, MemoryError) as error:
             self.failed = error
             self.refused = isinstance(error, ZstdRefusedError) or needs_too_much_memory(error)
 

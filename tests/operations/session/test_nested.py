@@ -151,6 +151,22 @@ def test_later_data_that_needs_too_much_memory_is_refused_and_not_called_damaged
         assert "damaged" not in said
 
 
+def test_compressed_data_for_which_there_is_no_memory_are_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Poor:
+        eof, unused_data, needs_input = False, b"", True
+
+        def decompress(self, _: bytes, __: int = -1) -> bytes:
+            raise MemoryError
+
+    path = tmp_path / "a.zip.bz2"
+    path.write_bytes(bz2.compress(INNER))
+    monkeypatch.setattr(bz2, "BZ2Decompressor", Poor)
+    assert main(["check", f"{path}!/"]) == 2
+    assert "a.zip.bz2 cannot be unpacked: it needs more memory than there is" in capsys.readouterr().out
+
+
 def test_what_lies_in_damaged_compressed_data_is_in_doubt_at_any_depth(tmp_path: Path) -> None:
     path, inner = tmp_path / "outer.gz", tar([("a", b"1" * 5000), ("b", b"2" * 700)])
     within = zipped([("stored.tar", inner)]) + deflated("deflated.tar.gz", gzip.compress(inner))
