@@ -166,8 +166,7 @@ class Client(QObject, Generic[Requests]):
         self._link.ended.connect(self._ended)
         self._link.reaped.connect(self._reaped)
         self._link.failed.connect(self._not_started)
-        # In a turn of its own: beside the making of a tab it would take the processor from that.
-        QTimer.singleShot(0, self._link, self._link.start)
+        self._link.start()
         self._crashed_jobs: tuple[str, ...] = ()
         self._timer = QTimer(self)
         self._timer.setInterval(POLL_MS)
