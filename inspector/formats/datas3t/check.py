@@ -39,7 +39,7 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     """Read every datapoint once, neighbours together, and hash those that have a metadata row."""
     records = archive.detail
     if isinstance(records, RangeRecords) and records.rows is None and records.unread:
-        return "No hash was compared, because the metadata was not read."
+        return ""  # the recorded hashes are unknown
     if isinstance(records, RangeRecords) and records.rows is not None:
         _Hashes(archive, emitter, progress, records).run()
     else:
@@ -58,23 +58,27 @@ def hides_members(archive: Archive, progress: Progress) -> bool:
 def summary(archives: Iterable[Archive]) -> str:
     """The combined result of checked ranges: how many datapoints have which verdict."""
     verdicts = Counter[Verdict]()
-    others = 0
+    others, unread = 0, False
     for archive in archives:
+        records = archive.detail
+        unread |= isinstance(records, RangeRecords) and bool(records.metadata) and records.rows is None
         verdicts += Counter({verdict: archive.verdicts.count(at) for at, verdict in enumerate(VERDICTS)})
         verdicts[Verdict.NOT_CHECKED] += len(archive.members) - len(archive.verdicts)
         others += sum(
             each.severity is Severity.ERROR and each.code not in _COUNTED_ELSEWHERE for each in archive.findings
         )
-    parts = _parts(verdicts, verdicts.total())
+    parts = _parts(verdicts, verdicts.total(), unread=unread)
     if others:
         parts.append(f"{count(others, 'other error')} {'was' if others == 1 else 'were'} found")
     return f"{'; '.join(parts)}."
 
 
-def _parts(verdicts: Counter[Verdict], total: int) -> list[str]:
+def _parts(verdicts: Counter[Verdict], total: int, *, unread: bool) -> list[str]:
     verified, bare = verdicts[Verdict.VERIFIED], verdicts[Verdict.NOT_CHECKABLE]
     if not total:
         return ["There are no datapoints"]
+    if bare == total and unread:
+        return ["No hash was compared, because the metadata was not read"]
     if bare == total:
         return [f"No hash is recorded for {'the datapoint' if total == 1 else f'any of the {total:,} datapoints'}"]
     if verified == total:

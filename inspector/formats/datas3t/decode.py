@@ -125,7 +125,6 @@ def _read(
         records.found[suffix] = found
         return make(read_whole(found))
     except RefusedRowsError as error:
-        records.unread = True
         emitter.report(codes.RECORDS_NOT_READ, f"The {what} beside the tar is not read. {error}")
     except RowsError as error:
         damaged = codes.INDEX_DAMAGED if what == "index" else codes.METADATA_DAMAGED

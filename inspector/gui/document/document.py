@@ -218,6 +218,7 @@ class Document(QObject):
 
     def _decoded(self, status: Status) -> None:
         self._take_status(status)
+        self.refresh_status()  # the answer to an earlier question may come after this one
         self._end_decoding()
 
     def _not_decoded(self, sentence: str) -> None:

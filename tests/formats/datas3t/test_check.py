@@ -335,3 +335,12 @@ def test_the_samples(sample: Callable[[str], Path], name: str, state: State, wor
     assert report.state is state
     words = [f"{each.code} {each.message}" for archive in report.archives for each in archive.findings]
     assert not word or any(word in each for each in words)
+
+
+@pytest.mark.parametrize("frame", [b"not zstd", bytes.fromhex("28b52ffd 00 a0 010000")])
+def test_where_the_metadata_is_not_read_the_rest_is_checked_all_the_same(frame: bytes) -> None:
+    archive, sentence = checked(Beside(flipped(TAR, 1023, 1), frame))
+    assert "tar-padding" in codes(archive)
+    assert verdicts(archive) == [Verdict.DOUBTFUL, *[Verdict.NOT_CHECKABLE] * 3]
+    archive, sentence = checked(Beside(TAR, frame))
+    assert sentence.startswith("No hash was compared, because the metadata was not read")
