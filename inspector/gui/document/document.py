@@ -213,29 +213,24 @@ class Document(QObject):
         if self._jobs.get(job.request) is job:
             del self._jobs[job.request]
         if job.request is ArchiveRequests.decode and job.cancelled:  # its answer is not delivered
-            self.refresh_status()
             self._end_decoding()
 
     def _decoded(self, status: Status) -> None:
         self._take_status(status)
-        self.refresh_status()  # the answer to an earlier question may come after this one
-        self._end_decoding()
+        self._end_decoding()  # asks again: the answer to an earlier question may come after this one
 
     def _not_decoded(self, sentence: str) -> None:
-        self._failed(sentence)
+        self.reported.emit(sentence)
         self._end_decoding()
 
     def _end_decoding(self) -> None:
         if self._poll_timer.isActive():  # the worker lives
             self._poll_timer.stop()
-            self._refresh_rows()
+            self.refresh_all()
 
     def refresh_all(self) -> None:
         """Refresh everything after the archive was decoded: rows, and the field at the caret, may have changed."""
         self.refresh_status()
-        self._refresh_rows()
-
-    def _refresh_rows(self) -> None:
         self.selection = replace(self.selection, wrong=False)  # the bytes may have been repaired
         self._is_renumbered = True
         self.refresh_explanation()

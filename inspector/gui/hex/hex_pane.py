@@ -303,13 +303,12 @@ class HexPane(QWidget):
             self._show_changed()
 
     def _show_changed(self) -> None:
-        if self._info is not None:
-            self.map.setShown(*self.hex.shown())
-            self.band_feed.ask()
-            self._mark_damage()
-            self._counted = None
-            self._draw_map(self.map.rows())
-            self._follow(self._document.selection)
+        self.map.setShown(*self.hex.shown())
+        self.band_feed.ask()
+        self._mark_damage()
+        self._counted = None
+        self._draw_map(self.map.rows())
+        self._follow(self._document.selection)
 
     def _fetch(self, layer: int, start: int, stop: int, deliver: Callable[[bytes, list[Run]], None]) -> None:
         found: list[bytes] = []
