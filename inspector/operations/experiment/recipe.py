@@ -187,7 +187,7 @@ def _last(name: str) -> str:
     return visible(name.replace("\\", "/").rpartition("/")[2])
 
 
-def _encoded(step: Step) -> _Step:  # noqa: C901 - one line a kind of step
+def _encoded(step: Step) -> _Step:
     damage = step.damage
     match step.operation:
         case Flip(offset, bit):
@@ -275,7 +275,7 @@ def _decoded(step: _Step, number: int, name: str, folder: Path) -> Step:
         raise OperationError(f"{name}: step {number} is not possible: {visible(str(error)).rstrip('.')}.") from error
 
 
-def _operation(step: _Step, folder: Path) -> Operation:  # noqa: C901 - one line a kind of step
+def _operation(step: _Step, folder: Path) -> Operation:
     match step:
         case _Flip():
             return Flip(step.offset, step.bit)
