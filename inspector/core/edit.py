@@ -115,7 +115,7 @@ class OverlaySource(PieceSource):
     """Another source as an Edit would leave it. Nothing is written."""
 
     def __init__(self, source: Source, edit: Edit) -> None:
-        super().__init__(source, PieceTable.of(_pieces_of(source, edit)))
+        super().__init__(source, PieceTable(_pieces_of(source, edit)))
         self.edit = edit
 
 

@@ -1,13 +1,16 @@
 """A PieceTable is a sequence of bytes made of spans of sources; a PieceSource reads one. Nothing is copied or written.
 
-A table never changes: what replaces, inserts or deletes makes another one that shares its tree with this one. So to
-undo is to go back to the table before, and each step takes memory and time that grow with the logarithm of the pieces.
+A table never changes: what replaces, inserts or deletes makes another one. So to undo is to go back to the one before.
 """
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, chain
+from operator import itemgetter
 from typing import NamedTuple
 
 from inspector.core.source import BytesSource, Source, expect, is_sparing
@@ -58,43 +61,23 @@ class RepeatedSource:
         return None
 
 
-class _Node(NamedTuple):
-    """A node of a balanced tree: the heights of its two sides differ by at most two."""
-
-    left: _Node | None
-    piece: Piece
-    right: _Node | None
-    bytes: int
-    height: int
-    pieces: int
-
-
 class PieceTable:
     """Pieces one after another. Offsets that lie outside raise ValueError."""
 
-    __slots__ = ("_root", "size")
+    __slots__ = ("_pieces", "_stops", "size")
 
-    def __init__(self, root: _Node | None = None) -> None:
-        self._root = root
-        self.size = _size(root)
+    def __init__(self, pieces: Iterable[Piece] = ()) -> None:
+        self._set(_joined(pieces))
 
-    @classmethod
-    def of(cls, pieces: Iterable[Piece]) -> PieceTable:
-        """These pieces in order; those that go on in each other become one."""
-        joined: list[Piece] = []
-        for piece in pieces:
-            if piece.size <= 0:
-                continue
-            if joined and joined[-1].goes_on_in(piece):
-                joined[-1] = Piece(piece.source, joined[-1].start, joined[-1].size + piece.size)
-            else:
-                joined.append(piece)
-        return cls(_built(joined, 0, len(joined)))
+    def _set(self, pieces: list[Piece]) -> None:
+        self._pieces = pieces
+        self._stops = array("Q", accumulate(map(itemgetter(2), pieces)))
+        self.size = self._stops[-1] if pieces else 0
 
     @classmethod
     def whole(cls, source: Source) -> PieceTable:
         """All of a source."""
-        return cls.of((Piece(source, 0, source.size),))
+        return cls((Piece(source, 0, source.size),))
 
     @classmethod
     def of_bytes(cls, data: bytes) -> PieceTable:
@@ -103,29 +86,17 @@ class PieceTable:
 
     def __len__(self) -> int:
         """The number of pieces."""
-        return self._root.pieces if self._root is not None else 0
+        return len(self._pieces)
 
     def pieces(self, start: int = 0, stop: int | None = None) -> Iterator[Piece]:
         """The pieces of the bytes ``[start, stop)``, to the end for None; the outer ones are cut to it."""
         stop = self.size if stop is None else min(stop, self.size)
-        path: list[tuple[_Node, int]] = []
-        node, at = self._root, 0
+        number = bisect_right(self._stops, start)
         while start < stop:
-            while node is not None:
-                begin = at + _size(node.left)
-                if start < begin:
-                    path.append((node, begin))
-                    node = node.left
-                elif start < begin + node.piece.size:
-                    path.append((node, begin))
-                    break
-                else:
-                    at = begin + node.piece.size
-                    node = node.right
-            found, begin = path.pop()
-            end = min(stop, begin + found.piece.size)
-            yield found.piece.part(start - begin, end - begin)
-            start, at, node = end, begin + found.piece.size, found.right
+            piece, end = self._pieces[number], min(stop, self._stops[number])
+            begin = self._stops[number] - piece.size
+            yield piece.part(start - begin, end - begin)
+            start, number = end, number + 1
 
     def read(self, offset: int, length: int) -> bytes:
         """See Source.read."""
@@ -150,13 +121,24 @@ class PieceTable:
     def slice(self, start: int, stop: int) -> PieceTable:
         """The bytes ``[start, stop)``."""
         self._require(start, stop)
-        return PieceTable(_split(_split(self._root, stop)[0], start)[1])
+        return PieceTable(self.pieces(start, stop))
 
     def replace(self, start: int, stop: int, content: PieceTable) -> PieceTable:
         """The table with ``content``, of any size, in the place of ``[start, stop)``."""
         self._require(start, stop)
-        before, rest = _split(self._root, start)
-        return PieceTable(_concatenated(_concatenated(before, content._root), _split(rest, stop - start)[1]))
+        low, high = bisect_right(self._stops, start), bisect_left(self._stops, stop) + 1
+        begin, end = (self._stops[at - 1] if 0 < at <= len(self) else 0 for at in (low, high))
+        first, last = max(0, low - 1), min(len(self), high + 1)
+        seam = chain(
+            self._pieces[first:low],
+            self.pieces(begin, start),
+            content._pieces,
+            self.pieces(stop, end) if high <= len(self) else (),
+            self._pieces[high:last],
+        )
+        made = PieceTable()
+        made._set([*self._pieces[:first], *_joined(seam), *self._pieces[last:]])
+        return made
 
     def insert(self, at: int, content: PieceTable) -> PieceTable:
         """The table with ``content`` before the byte ``at``."""
@@ -203,6 +185,17 @@ class PieceSource:
         return self.base.sibling(suffix, instead_of)
 
 
+def _joined(pieces: Iterable[Piece]) -> list[Piece]:
+    """Pieces that own bytes; those that go on in each other as one."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        if piece.size > 0 and joined and joined[-1].goes_on_in(piece):
+            joined[-1] = Piece(piece.source, joined[-1].start, joined[-1].size + piece.size)
+        elif piece.size > 0:
+            joined.append(piece)
+    return joined
+
+
 # ---- reading -------------------------------------------------------------------------------------------------------
 
 
@@ -221,92 +214,3 @@ def _read_at_once(pieces: Sequence[Piece]) -> dict[int, tuple[int, bytes]]:
         if len(own) > 1 and stop - first <= 2 * wanted:
             held[key] = first, own[0].source.read(first, stop - first)
     return held
-
-
-# ---- the tree ------------------------------------------------------------------------------------------------------
-
-
-def _size(node: _Node | None) -> int:
-    return node.bytes if node is not None else 0
-
-
-def _height(node: _Node | None) -> int:
-    return node.height if node is not None else 0
-
-
-def _node(left: _Node | None, piece: Piece, right: _Node | None) -> _Node:
-    size = _size(left) + piece.size + _size(right)
-    pieces = (left.pieces if left is not None else 0) + 1 + (right.pieces if right is not None else 0)
-    return _Node(left, piece, right, size, max(_height(left), _height(right)) + 1, pieces)
-
-
-def _built(pieces: Sequence[Piece], first: int, stop: int) -> _Node | None:
-    """A balanced tree of ``pieces[first:stop]``."""
-    if first >= stop:
-        return None
-    middle = (first + stop) // 2
-    return _node(_built(pieces, first, middle), pieces[middle], _built(pieces, middle + 1, stop))
-
-
-def _balanced(left: _Node | None, piece: Piece, right: _Node | None) -> _Node:
-    """A node of sides whose heights differ by at most three, turned until they differ by at most two."""
-    if left is not None and left.height > _height(right) + 2:
-        inner = left.right
-        if inner is None or _height(left.left) >= inner.height:
-            return _node(left.left, left.piece, _node(inner, piece, right))
-        return _node(_node(left.left, left.piece, inner.left), inner.piece, _node(inner.right, piece, right))
-    if right is not None and right.height > _height(left) + 2:
-        inner = right.left
-        if inner is None or _height(right.right) >= inner.height:
-            return _node(_node(left, piece, inner), right.piece, right.right)
-        return _node(_node(left, piece, inner.left), inner.piece, _node(inner.right, right.piece, right.right))
-    return _node(left, piece, right)
-
-
-def _joined(left: _Node | None, piece: Piece, right: _Node | None) -> _Node:
-    """Two trees of any heights with a piece between them."""
-    if left is not None and left.height > _height(right) + 2:
-        return _balanced(left.left, left.piece, _joined(left.right, piece, right))
-    if right is not None and right.height > _height(left) + 2:
-        return _balanced(_joined(left, piece, right.left), right.piece, right.right)
-    return _node(left, piece, right)
-
-
-def _concatenated(left: _Node | None, right: _Node | None) -> _Node | None:
-    """Two trees as one; where the first goes on in the second, those two pieces become one."""
-    if left is None or right is None:
-        return left or right
-    rest, last = _without_last(left)
-    first, others = _without_first(right)
-    if last.goes_on_in(first):
-        return _joined(rest, Piece(last.source, last.start, last.size + first.size), others)
-    return _joined(rest, last, right)
-
-
-def _without_last(node: _Node) -> tuple[_Node | None, Piece]:
-    if node.right is None:
-        return node.left, node.piece
-    rest, last = _without_last(node.right)
-    return _balanced(node.left, node.piece, rest), last
-
-
-def _without_first(node: _Node) -> tuple[Piece, _Node | None]:
-    if node.left is None:
-        return node.piece, node.right
-    first, rest = _without_first(node.left)
-    return first, _balanced(rest, node.piece, node.right)
-
-
-def _split(node: _Node | None, at: int) -> tuple[_Node | None, _Node | None]:
-    """The trees of what stands before the byte ``at`` and of the rest."""
-    if node is None:
-        return None, None
-    begin = _size(node.left)
-    if at <= begin:
-        before, after = _split(node.left, at)
-        return before, _joined(after, node.piece, node.right)
-    if at >= begin + node.piece.size:
-        before, after = _split(node.right, at - begin - node.piece.size)
-        return _joined(node.left, node.piece, before), after
-    first, rest = node.piece.part(0, at - begin), node.piece.part(at - begin, node.piece.size)
-    return _joined(node.left, first, None), _joined(None, rest, node.right)

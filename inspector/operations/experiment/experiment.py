@@ -47,7 +47,7 @@ MAX_GROWTH_BYTES = 1 << 30
 
 MAX_REWRITES = 8
 """Steps that rewrite every byte of a value: each reads all that the ones before it left."""
-MAX_PIECES = 1 << 18
+MAX_PIECES = 1 << 14
 """Pieces of the archive that steps may leave: reading takes time for each."""
 MAX_PATCH_BYTES = 16 << 20
 """Bytes that may differ for a patch, which holds them all."""

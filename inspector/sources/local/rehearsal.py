@@ -73,7 +73,7 @@ class Kept:
         self._file = self._file or TemporarySource("what is written")
         start = self._file.size
         self._file.append(data)
-        return PieceTable.of((Piece(self._file, start, len(data)),))
+        return PieceTable((Piece(self._file, start, len(data)),))
 
 
 class Recording(Disk):

@@ -109,7 +109,7 @@ def test_doubling_again_and_again_is_refused_before_it_is_endless() -> None:
 
 def test_many_small_pieces_and_many_rewrites_are_refused() -> None:
     pieces = [Insert(number, Noise(number, 1)) for number in range(900)]
-    with pytest.raises(OperationError, match=r"makes more than 262,144 pieces of the archive\."):
+    with pytest.raises(OperationError, match=r"makes more than 16,384 pieces of the archive\."):
         made(DIGITS, *pieces, *(Duplicate(0, 900 << number) for number in range(20)))
     with pytest.raises(OperationError, match="at most 8 times"):
         made(DIGITS, *(Rewrite(0x31, b"1") for _ in range(9)))
