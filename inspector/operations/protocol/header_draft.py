@@ -24,7 +24,7 @@ TacoEntry = tuple[int, int]
 """Offset and length."""
 EMPTY: TacoEntry = (0, 0)
 
-_NUMBER = re.compile(r"(?:0[xX](?P<hex>[0-9a-fA-F_]+)|(?P<decimal>[0-9][0-9,_]*))")
+_NUMBER = re.compile(r"(?:0[xX](?P<hex>[0-9a-fA-F_]+)|(?P<decimal>[0-9]{1,3}(?:,[0-9]{3})+|[0-9][0-9_]*))")
 _MAX_TYPED = 64
 _MAX_QUOTED = 40
 
@@ -103,6 +103,19 @@ def parse_entry(text: str) -> TacoEntry:
         shown = visible(text[:_MAX_QUOTED].encode(errors="replace"))
         raise OperationError(f"An entry is OFFSET,LENGTH: two numbers without commas. {shown} has {len(parts)}.")
     return parse_number(parts[0]), parse_number(parts[1])
+
+
+def parse_cell(text: str) -> int | TacoEntry:
+    """A typed number, or both numbers of an entry where the comma does not group digits: ``157,1000``.
+
+    Raises OperationError for anything else.
+    """
+    try:
+        return parse_number(text)
+    except OperationError:
+        if text.count(",") != 1:
+            raise
+        return parse_entry(text)
 
 
 def set_offset(draft: HeaderDraft, index: int, offset: int) -> HeaderDraft:

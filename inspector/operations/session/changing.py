@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from inspector.core.edit import Edit, EditError, OverlaySource, Patch
+from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.program.progress import Cancelled, Progress, cancelling
 from inspector.core.source import Source, SourceError, blocks, is_sparing
@@ -65,13 +66,26 @@ def _snapshot_with(session: SessionState, edit: Edit, progress: Progress) -> Sna
     source = file_to_change(session)
     changed = OverlaySource(source, edit)
     changed.sparing = isinstance(source, RemoteSource) and source.size > TAIL_BYTES
-    return preview_of(session, changed, progress)
+    return preview_of(session, changed, progress, session.disk.archives[0].findings)
 
 
-def preview_of(session: SessionState, source: Source, progress: Progress) -> Snapshot:
-    """An archive in the place of the one on disk: checked if it is small, or that one was. Raises Cancelled."""
+def preview_of(
+    session: SessionState, source: Source, progress: Progress, before: Sequence[Finding] | None = None
+) -> Snapshot:
+    """An archive in the place of the one on disk: checked if it is small, or that one was. Raises Cancelled.
+
+    With the findings ``before`` a change, what the change brings is at least a warning, though it may be allowed.
+    """
     snapshot = Snapshot(session.name, Location([start(source)]))
     decode(snapshot.archives[0], progress)
+    if before is not None:
+        known, findings = {(each.code, each.message) for each in before}, snapshot.archives[0].findings
+        findings[:] = (
+            each._replace(severity=Severity.WARNING)
+            if each.severity is Severity.INFO and (each.code, each.message) not in known
+            else each
+            for each in findings
+        )
     progress.advance(0)
     wanted = session.disk.checks.checked or snapshot.location.size <= MAX_PREVIEW_CHECK_BYTES
     if wanted and not is_sparing(source):

@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
+from inspector.core.verdict import State
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.panels.changing.header import LENGTH, OFFSET, TARGET
@@ -217,6 +218,20 @@ def test_a_wrong_number_is_marked_while_it_is_typed_and_not_taken_unlike_the_lar
     assert hand.entries()[0][0] == 2**64 - 1
     assert "outside" in hand.target(0)
     assert not hand.panel.model.index(0, TARGET).data(Qt.ItemDataRole.DecorationRole).isNull()
+
+
+def test_two_numbers_in_one_cell_are_an_entry_and_one_past_the_end_is_in_the_headline(hand: Hand) -> None:
+    hand.to(0, OFFSET)
+    hand.enter("157,1000")
+    assert hand.entries()[0] == (157, 1000)
+    assert "outside" not in hand.tab.banner.sentence.text()
+    hand.to(0, OFFSET)
+    hand.enter("1,571,000")
+    assert hand.entries()[0] == (1_571_000, 1000)
+    banner = hand.tab.banner
+    hand.qtbot.waitUntil(lambda: "Entry 0 (1,571,000, 1,000 bytes) points outside this file" in banner.sentence.text())
+    assert hand.tab.document.status.state is State.WARNING
+    assert "Sound" not in banner.state.text()
 
 
 def test_an_entry_points_to_the_bytes_or_the_member_selected_before(hand: Hand) -> None:

@@ -23,6 +23,7 @@ from inspector.operations.protocol.header_draft import (
     add,
     clear,
     move,
+    parse_cell,
     parse_entry,
     parse_number,
     remove,
@@ -102,6 +103,11 @@ def test_numbers_are_read_in_decimal_and_in_hex(text: str, number: int) -> None:
         ("0x", "is no number"),
         ("0x_", "no digits"),
         ("12ab", "is no number"),
+        ("157,1000", "is no number"),
+        ("1,000,00", "is no number"),
+        ("1,,000", "is no number"),
+        ("1000,000", "is no number"),
+        ("5,000_000", "is no number"),
         ("\u0665", "is no number"),
         ("18446744073709551616", "is too large"),
         ("0x10000000000000000", "is too large"),
@@ -120,6 +126,14 @@ def test_an_entry_is_two_numbers() -> None:
     for wrong in ("16", "1,", ",1", "a,b"):
         with pytest.raises(OperationError):
             parse_entry(wrong)
+
+
+def test_a_cell_takes_a_pair_where_the_comma_groups_no_digits() -> None:
+    assert parse_cell("157,1000") == parse_cell(" 0x9D, 1000 ") == (157, 1000)
+    assert parse_cell("1,571,000") == 1_571_000
+    for wrong in ("157,", "157,1000,5", "157;1000", "1,571,00"):
+        with pytest.raises(OperationError):
+            parse_cell(wrong)
 
 
 def test_drafts() -> None:

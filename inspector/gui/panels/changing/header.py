@@ -39,10 +39,11 @@ from inspector.operations.protocol.header_draft import (
     EntryView,
     HeaderDraft,
     HeaderView,
+    TacoEntry,
     add,
     clear,
     move,
-    parse_number,
+    parse_cell,
     remove,
     set_count,
     set_entry,
@@ -275,12 +276,18 @@ class HeaderPanel(QWidget):
             self._highlighted = span
             self._document.go_to(0, *self._highlighted, ORIGIN)
 
-    def _problem(self, row: int, column: int, number: int) -> str:
-        """Why a number is invalid for an entry, "" if it is valid."""
+    def _problem(self, row: int, column: int, typed: int | TacoEntry) -> str:
+        """Why a number, or both, are invalid for an entry, "" if they are valid."""
         entry, size = self.model.entry(row), self._editing.size
         if entry is None:
             return ""
-        offset, length = (number, entry.length) if column == OFFSET else (entry.offset, number)
+        offset, length = entry.offset, entry.length
+        if isinstance(typed, tuple):
+            offset, length = typed
+        elif column == OFFSET:
+            offset = typed
+        else:
+            length = typed
         if offset + length <= size:
             return ""
         text = "This points to {offset}, beyond the end of the file at {size}."
@@ -288,9 +295,12 @@ class HeaderPanel(QWidget):
 
     # ---- editing -----------------------------------------------------------------------------------------------
 
-    def _typed(self, row: int, column: int, number: int) -> None:
-        setter = set_offset if column == OFFSET else set_length
-        self._change(lambda draft: setter(draft, row, number))
+    def _typed(self, row: int, column: int, typed: int | TacoEntry) -> None:
+        if isinstance(typed, tuple):
+            self._change(lambda draft: set_entry(draft, row, typed))
+        else:
+            setter = set_offset if column == OFFSET else set_length
+            self._change(lambda draft: setter(draft, row, typed))
 
     def _set_count(self, count: int) -> None:
         self._change(lambda draft: set_count(draft, count))
@@ -351,7 +361,7 @@ class HeaderEntriesModel(TitledTable):
     """The rows of a HeaderView. The model changes nothing itself.
 
     Signals:
-        typed(int entry, int column, object number): a number was entered in OFFSET or LENGTH.
+        typed(int entry, int column, object typed): a number was entered in OFFSET or LENGTH, or both as a pair.
         refused(str): the text is not a valid number.
     """
 
@@ -412,11 +422,11 @@ class HeaderEntriesModel(TitledTable):
         if role != Qt.ItemDataRole.EditRole or index.column() not in EDITABLE:
             return False
         try:
-            number = parse_number(str(value))
+            typed = parse_cell(str(value))
         except OperationError as error:
             self.refused.emit(str(error))
             return False
-        self.typed.emit(index.row(), index.column(), number)
+        self.typed.emit(index.row(), index.column(), typed)
         return True
 
     # ---- cell texts --------------------------------------------------------------------------------------------
@@ -460,11 +470,11 @@ class HeaderEntriesModel(TitledTable):
 class NumberEditor(QStyledItemDelegate):
     """Edits a number in a cell and marks invalid text at once.
 
-    ``validate(row, column, number)`` gives the problem with a number or ""; ``show_message`` shows it.
+    ``validate(row, column, typed)`` gives the problem with it or ""; ``show_message`` shows it.
     """
 
     def __init__(
-        self, parent: QWidget, validate: Callable[[int, int, int], str], show_message: Callable[[str], None]
+        self, parent: QWidget, validate: Callable[[int, int, int | TacoEntry], str], show_message: Callable[[str], None]
     ) -> None:
         super().__init__(parent)
         self._show_message = show_message
@@ -485,7 +495,7 @@ class NumberEditor(QStyledItemDelegate):
 
     def _validate(self, editor: QLineEdit, cell: tuple[int, int], text: str) -> None:
         try:
-            problem = self._problem(*cell, parse_number(text))
+            problem = self._problem(*cell, parse_cell(text))
         except OperationError as error:
             problem = str(error)
         editor.setProperty("wrong", bool(problem))
