@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from inspector.core.program.hints import Hint, HintTexts
 from inspector.core.program.log import STANDARD_ERROR
@@ -41,48 +42,85 @@ def _attribute(option: str) -> str:
     return option.split()[0].removeprefix("--").replace("-", "_")
 
 
+class Option:
+    """An argument of a sub-command, as argparse takes it.
+
+    It stands in the group of options with the title ``group``; those of the same ``one_of`` exclude each other.
+    """
+
+    def __init__(self, *names: str, group: str = "", one_of: str = "", **settings: Any) -> None:
+        self.names = names
+        self.group = group
+        self.one_of = one_of
+        self.settings = settings
+
+
+def add_to(parser: argparse.ArgumentParser, options: Iterable[Option]) -> None:
+    """Give a parser these options, in their order."""
+    places: dict[tuple[str, str], argparse._ActionsContainer] = {("", ""): parser}
+    for each in options:
+        if (each.group, "") not in places:
+            places[each.group, ""] = parser.add_argument_group(each.group)
+        if (each.group, each.one_of) not in places:
+            places[each.group, each.one_of] = places[each.group, ""].add_mutually_exclusive_group()
+        places[each.group, each.one_of].add_argument(*each.names, **each.settings)
+
+
 A_LOCATION = "a file, a folder that is a bucket's root, s3://bucket/key or https://host/path"
 A_LOCATION_TO_READ = f"{A_LOCATION}; - is standard input"
 
 
-def add_location(command: argparse.ArgumentParser, what: str = A_LOCATION) -> None:
-    """Add the one location that a sub-command works on."""
-    command.add_argument("location", metavar="LOCATION", help=what)
+def location(what: str = A_LOCATION) -> Option:
+    """The one location that a sub-command works on."""
+    return Option("location", metavar="LOCATION", help=what)
 
 
-def add_json(command: argparse.ArgumentParser, what: str = "JSON, one object a line") -> None:
-    """Add ``--json``."""
-    command.add_argument("--json", action="store_true", help=what)
+def json_option(what: str = "JSON, one object a line") -> Option:
+    """``--json``, with what it prints."""
+    return Option("--json", action="store_true", help=what)
 
 
-def add_progress(command: argparse.ArgumentParser) -> None:
-    """Add ``--progress``; without it, and without a terminal, no progress is printed, as scripts expect."""
-    command.add_argument(
-        "--progress",
-        action="store_const",
-        const=PROGRESS_INTERVAL_S,
-        default=0.0,
-        help="print progress every 10 seconds even if standard error is not a terminal",
-    )
-
-
-def add_message_options(command: argparse.ArgumentParser) -> None:
-    """Add the options that every sub-command has: how much it says on standard error."""
-    group = command.add_argument_group(MESSAGE_OPTIONS)
-    amount = group.add_mutually_exclusive_group()
-    amount.add_argument("-q", "--quiet", action="store_true", help="no progress, and why something failed only")
-    amount.add_argument("-v", "--verbose", action="store_true", help="also what is opened, and how long it takes")
-    add_debug(group)
-
-
-def add_debug(group: argparse._ActionsContainer) -> None:
-    """Add ``--debug``; see ``with_debug_target``."""
-    group.add_argument(
-        "--debug",
-        metavar="=FILE",
-        default="",
-        help="log what each process does to standard error, or with --debug=FILE to a file; no secrets are in it",
-    )
+JSON = json_option()
+PROGRESS = Option(
+    "--progress",
+    action="store_const",
+    const=PROGRESS_INTERVAL_S,
+    default=0.0,
+    help="print progress every 10 seconds even if standard error is not a terminal",
+)
+"""Without it, and without a terminal, no progress is printed, as scripts expect."""
+DEBUG = Option(
+    "--debug",
+    group=MESSAGE_OPTIONS,
+    metavar="=FILE",
+    default="",
+    help="log what each process does to standard error, or with --debug=FILE to a file; no secrets are in it",
+)
+"""See ``with_debug_target``."""
+MESSAGES = (
+    Option(
+        *("-q", "--quiet"),
+        group=MESSAGE_OPTIONS,
+        one_of="amount",
+        action="store_true",
+        help="no progress, and why something failed only",
+    ),
+    Option(
+        *("-v", "--verbose"),
+        group=MESSAGE_OPTIONS,
+        one_of="amount",
+        action="store_true",
+        help="also what is opened, and how long it takes",
+    ),
+    DEBUG,
+)
+"""What every sub-command has: how much it says on standard error."""
+DRY_RUN = Option("--dry-run", action="store_true", help="show what would be written, and write nothing")
+WHOLE = Option(
+    "--whole",
+    action="store_true",
+    help="send all of an object on S3 if the server cannot copy the unchanged parts",
+)
 
 
 def with_debug_target(arguments: Sequence[str]) -> list[str]:
@@ -90,16 +128,6 @@ def with_debug_target(arguments: Sequence[str]) -> list[str]:
     words = list(arguments)
     end = words.index("--") if "--" in words else len(words)
     return [f"--debug={STANDARD_ERROR}" if word == "--debug" else word for word in words[:end]] + words[end:]
-
-
-def add_write_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of sub-commands that change an archive in place."""
-    command.add_argument("--dry-run", action="store_true", help="show what would be written, and write nothing")
-    command.add_argument(
-        "--whole",
-        action="store_true",
-        help="send all of an object on S3 if the server cannot copy the unchanged parts",
-    )
 
 
 def non_empty_name(text: str) -> str:
@@ -122,23 +150,26 @@ def one_or_more(text: str) -> int:
 
 # ---- S3 ----------------------------------------------------------------------------------------------------------
 
-
-def add_connection(command: argparse.ArgumentParser) -> None:
-    """Add the options for reaching S3. Keys are never among them: other users can see what is typed."""
-    group = command.add_argument_group(S3_OPTIONS)
-    group.add_argument("--profile", metavar="NAME", default="", help="the profile of the AWS configuration")
-    group.add_argument("--region", metavar="NAME", default="", help="the region of the bucket")
-    group.add_argument("--endpoint-url", metavar="URL", default="", help="a server other than Amazon's")
-    group.add_argument(
+CONNECTION = (
+    Option("--profile", group=S3_OPTIONS, metavar="NAME", default="", help="the profile of the AWS configuration"),
+    Option("--region", group=S3_OPTIONS, metavar="NAME", default="", help="the region of the bucket"),
+    Option("--endpoint-url", group=S3_OPTIONS, metavar="URL", default="", help="a server other than Amazon's"),
+    Option(
         "--addressing-style",
+        group=S3_OPTIONS,
         choices=("path", "virtual"),
         default="",
         help="the bucket in the path or in the host name; by default as the profile says, and path for other servers",
-    )
-    group.add_argument("--no-sign-request", action="store_true", help="read public data without credentials")
-    group.add_argument(
-        "--request-payer", choices=("requester",), help="accept charges for data from someone else's bucket"
-    )
+    ),
+    Option("--no-sign-request", group=S3_OPTIONS, action="store_true", help="read public data without credentials"),
+    Option(
+        "--request-payer",
+        group=S3_OPTIONS,
+        choices=("requester",),
+        help="accept charges for data from someone else's bucket",
+    ),
+)
+"""How S3 is reached. Keys are never among these options: other users can see what is typed."""
 
 
 def connection_of(options: argparse.Namespace) -> Connection:

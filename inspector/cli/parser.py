@@ -9,101 +9,142 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from inspector import __version__
-from inspector.cli.options import add_debug
+from inspector.cli.options import DEBUG, Option, add_to
 from inspector.core.program.redaction import strip_credentials
 
 PROGRAM = "archive-inspector"
 _DEFAULT_COLUMNS = 80
 """Characters of a line of a terminal that does not say."""
 
+
+class Command(NamedTuple):
+    """What a sub-command does, and an example without the program's name, which a test runs."""
+
+    what: str
+    example: str
+    not_sound: str = ""
+    """What exit status 1 means; empty where it has none."""
+    reads_standard_input: bool = False
+
+
 COMMANDS = {
-    "list": "list the members of archives",
-    "dump": "show what every byte of an archive means, as a tree",
-    "check": "check archives: whether they are sound, and if not, what is wrong and where",
-    "compare": "show where two archives differ, and which one is right",
-    "trace": "show every step that a reader takes, or what each known reader makes of an archive",
-    "experiment": "show what changes would make of an archive, without writing to it",
-    "replay": "show what a writer does to an archive write by write, and what each reader makes of a crash there",
-    "entropy": "show what the bytes look like: zeros, text, compressed or random; runs of zeros and repeats",
-    "strings": "list the strings in the bytes, with the field and the member of each",
-    "audit": "check all archives of a folder: many at once, and resumable",
-    "cat": "write one member's content to standard output",
-    "extract": "extract members into a folder, and nothing outside it",
-    "create": "create an archive of files and folders",
-    "append": "append blobs to an RCA archive, in place",
-    "find": "find a member in a catalogue that create keeps",
-    "header": "show a TACO header, or edit it in place",
-    "repair": "show the plan of repairs of an archive, then carry it out",
-    "formats": "list the known formats and their limitations",
-    "help": "show how a sub-command is used, or a page of the manual",
-    "completion": "print what makes a shell complete sub-commands and options",
+    "list": Command(
+        "list the members of archives",
+        "list --names photos.caf scans.zip",
+        not_sound="the archive is damaged",
+        reads_standard_input=True,
+    ),
+    "dump": Command(
+        "show what every byte of an archive means, as a tree",
+        "dump --depth 2 photos.caf",
+        not_sound="with --decoded: the member does not decode to its end",
+        reads_standard_input=True,
+    ),
+    "check": Command(
+        "check archives: whether they are sound, and if not, what is wrong and where",
+        "check --strict photos.caf scans.zip",
+        not_sound="something that was checked is not sound; with --strict, warnings count",
+        reads_standard_input=True,
+    ),
+    "compare": Command(
+        "show where two archives differ, and which one is right",
+        "compare photos.caf archives/photos.caf",
+        not_sound="there is a difference",
+    ),
+    "trace": Command(
+        "show every step that a reader takes, or what each known reader makes of an archive",
+        "trace --reader spec photos.caf",
+        not_sound="a reader rejects the archive or reads it wrongly",
+        reads_standard_input=True,
+    ),
+    "experiment": Command(
+        "show what changes would make of an archive, without writing to it",
+        "experiment --flip 10:3 --random 20-24 photos.caf",
+        not_sound="the archive, as the steps leave it, is not sound",
+    ),
+    "replay": Command(
+        "show what a writer does to an archive write by write, and what each reader makes of a crash there",
+        "replay --append readme.txt --matrix backup.rca",
+        not_sound="with --at: the archive at that point is not sound",
+    ),
+    "entropy": Command(
+        "show what the bytes look like: zeros, text, compressed or random; runs of zeros and repeats",
+        "entropy --blocks 8 photos.caf",
+        reads_standard_input=True,
+    ),
+    "audit": Command(
+        "check all archives of a folder: many at once, and resumable",
+        "audit --workers 2 archives",
+        not_sound="an archive is not sound",
+    ),
+    "cat": Command(
+        "write one member's content to standard output",
+        "cat photos.caf readme.txt",
+        not_sound="a checksum or known damage contradicts what was written",
+        reads_standard_input=True,
+    ),
+    "extract": Command(
+        "extract members into a folder, and nothing outside it",
+        "extract photos.caf 'photos/*.png' --to out",
+        not_sound="a member was not extracted; standard error says which and why",
+        reads_standard_input=True,
+    ),
+    "create": Command(
+        "create an archive of files and folders",
+        "create caf new.caf readme.txt",
+    ),
+    "append": Command(
+        "append blobs to an RCA archive, in place",
+        "append backup.rca readme.txt",
+    ),
+    "find": Command(
+        "find a member in a catalogue that create keeps",
+        "find catalogue.sqlite readme.txt",
+        not_sound="no member has the name",
+    ),
+    "header": Command(
+        "show a TACO header, or edit it in place",
+        "header --dry-run --set 0=1000,2000 scans.tacozip",
+        not_sound="an entry leads to nothing that readers can follow",
+    ),
+    "repair": Command(
+        "show the plan of repairs of an archive, then carry it out",
+        "repair --dry-run scans.tacozip",
+        not_sound="something is left that is not right, or that was lost",
+    ),
+    "formats": Command(
+        "list the known formats and their limitations",
+        "formats",
+    ),
+    "help": Command(
+        "show how a sub-command is used, or a page of the manual",
+        "help extract",
+    ),
+    "completion": Command(
+        "print what makes a shell complete sub-commands and options",
+        "completion bash",
+    ),
 }
-"""The sub-commands and what each does."""
-
-EXAMPLES = {
-    "list": "list --names photos.caf scans.zip",
-    "dump": "dump --depth 2 photos.caf",
-    "check": "check --strict photos.caf scans.zip",
-    "compare": "compare photos.caf archives/photos.caf",
-    "trace": "trace --reader spec photos.caf",
-    "experiment": "experiment --flip 10:3 --random 20-24 photos.caf",
-    "replay": "replay --append readme.txt --matrix backup.rca",
-    "entropy": "entropy --blocks 8 photos.caf",
-    "strings": "strings --min 6 --encoding ascii photos.caf",
-    "audit": "audit --workers 2 archives",
-    "cat": "cat photos.caf readme.txt",
-    "extract": "extract photos.caf 'photos/*.png' --to out",
-    "create": "create caf new.caf readme.txt",
-    "append": "append backup.rca readme.txt",
-    "find": "find catalogue.sqlite readme.txt",
-    "header": "header --dry-run --set 0=1000,2000 scans.tacozip",
-    "repair": "repair --dry-run scans.tacozip",
-    "formats": "formats",
-    "help": "help extract",
-    "completion": "completion bash",
-}
-"""An example of each sub-command, without the program's name, that a test runs."""
-
-
-_OPENED_STATUS = "the archive is damaged"
-NOT_SOUND_MEANS = {
-    "list": _OPENED_STATUS,
-    "dump": "with --decoded: the member does not decode to its end",
-    "check": "something that was checked is not sound; with --strict, warnings count",
-    "compare": "there is a difference",
-    "trace": "a reader rejects the archive or reads it wrongly",
-    "experiment": "the archive, as the steps leave it, is not sound",
-    "replay": "with --at: the archive at that point is not sound",
-    "audit": "an archive is not sound",
-    "cat": "a checksum or known damage contradicts what was written",
-    "extract": "a member was not extracted; standard error says which and why",
-    "find": "no member has the name",
-    "header": "an entry leads to nothing that readers can follow",
-    "repair": "something is left that is not right, or that was lost",
-}
-"""What exit status 1 means, of the sub-commands that have it."""
-READS_STANDARD_INPUT = ("list", "dump", "check", "trace", "entropy", "strings", "cat", "extract")
-"""The sub-commands of which a location may be standard input."""
 
 
 def exit_statuses(name: str) -> list[tuple[int, str]]:
     """Each exit status of a sub-command and what it means."""
-    wrong = [(1, NOT_SOUND_MEANS[name])] if name in NOT_SOUND_MEANS else []
+    wrong = [(1, COMMANDS[name].not_sound)] if COMMANDS[name].not_sound else []
     return [(0, "fine"), *wrong, (2, "wrong usage, or something could not be read or written"), (130, "interrupted")]
 
 
 def description(name: str) -> str:
     """What a sub-command does, as a sentence."""
-    return f"{COMMANDS[name][0].upper()}{COMMANDS[name][1:]}."
+    return f"{COMMANDS[name].what[0].upper()}{COMMANDS[name].what[1:]}."
 
 
 def epilog(name: str) -> str:
     """What the help of a sub-command ends with: an example and the exit statuses."""
     statuses = "\n".join(f"  {number:<5}{what}" for number, what in exit_statuses(name))
-    return f"example:\n  {PROGRAM} {EXAMPLES[name]}\n\nexit status:\n{statuses}"
+    return f"example:\n  {PROGRAM} {COMMANDS[name].example}\n\nexit status:\n{statuses}"
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -150,27 +191,34 @@ def _sentence(message: str) -> str:
     return f"{message.removeprefix('argument ')}."
 
 
+_WINDOW_OPTIONS = (
+    Option("locations", metavar="LOCATION", nargs="*", help="a file, or a folder that is a bucket's root"),
+    Option("--new-window", action="store_true", help="open a new window, even if one is open already"),
+    Option("--compare", nargs=2, metavar=("A", "B"), help="show where two locations differ"),
+    Option("--screenshot", one_of="instead", metavar="OUT.png", help="render the window into a picture, and exit"),
+    Option(
+        "--install-desktop",
+        one_of="instead",
+        action="store_true",
+        help="add the program to your desktop's menus, and exit",
+    ),
+    Option("--uninstall-desktop", one_of="instead", action="store_true", help="remove it from them again, and exit"),
+    Option("--debug", **DEBUG.settings),
+    Option("--version", action="version", version=f"{PROGRAM} {__version__}"),
+)
+
+
 def window_parser() -> argparse.ArgumentParser:
     """The parser for a command line without a sub-command: ``locations``, and actions instead of a window."""
     width = max(map(len, COMMANDS)) + 2
-    commands = "\n".join(f"  {name:<{width}}{what}" for name, what in COMMANDS.items())
+    commands = "\n".join(f"  {name:<{width}}{each.what}" for name, each in COMMANDS.items())
     parser = DiscreetParser(
         prog=PROGRAM,
         description="Open archives in the window, one tab per location.",
         epilog=f"sub-commands, which work in the terminal ({PROGRAM} NAME --help tells more):\n{commands}\n\n"
         "To open a location that is named like a sub-command, type ./NAME.",
     )
-    parser.add_argument("locations", metavar="LOCATION", nargs="*", help="a file, or a folder that is a bucket's root")
-    parser.add_argument("--new-window", action="store_true", help="open a new window, even if one is open already")
-    parser.add_argument("--compare", nargs=2, metavar=("A", "B"), help="show where two locations differ")
-    instead = parser.add_mutually_exclusive_group()
-    instead.add_argument("--screenshot", metavar="OUT.png", help="render the window into a picture, and exit")
-    instead.add_argument(
-        "--install-desktop", action="store_true", help="add the program to your desktop's menus, and exit"
-    )
-    instead.add_argument("--uninstall-desktop", action="store_true", help="remove it from them again, and exit")
-    add_debug(parser)
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    add_to(parser, _WINDOW_OPTIONS)
     return parser
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from inspector.cli.bootstrap import FINE, INTERRUPTED, UNREADABLE
-from inspector.cli.options import STANDARD_INPUT, add_message_options, hint_texts_for, with_debug_target
+from inspector.cli.options import MESSAGES, STANDARD_INPUT, Option, add_to, hint_texts_for, with_debug_target
 from inspector.cli.output import OutputError, close_output, complain, flush, remark, under_quiet
-from inspector.cli.parser import PROGRAM, READS_STANDARD_INPUT, DiscreetParser, description, epilog
+from inspector.cli.parser import COMMANDS, PROGRAM, DiscreetParser, description, epilog
 from inspector.core import limits
 from inspector.core.program.hints import using_hints
 from inspector.core.program.log import VARIABLE, Log, LogError, logging_to, remarks_on_standard_error
@@ -38,8 +38,8 @@ ENDING_S = 30.0
 class CommandModule(Protocol):
     """A module with one sub-command."""
 
-    def add_options(self, command: argparse.ArgumentParser, /) -> None:
-        """Add the sub-command's options."""
+    OPTIONS: Sequence[Option]
+    """Its options; ``KINDS``, of a sub-command that has kinds, has what each kind is and its options."""
 
     def run(self, options: argparse.Namespace, /) -> int | None:
         """Do the work and return the exit status, None for FINE."""
@@ -47,7 +47,7 @@ class CommandModule(Protocol):
 
 def _module(name: str) -> CommandModule:
     """The module of a sub-command, imported when it is needed: each one loads only what it uses."""
-    return cast("CommandModule", import_module(f"inspector.cli.commands.{'members' if name == 'list' else name}"))
+    return cast("CommandModule", import_module(f"inspector.cli.commands.{name}"))
 
 
 class CommandParser(DiscreetParser):
@@ -71,8 +71,12 @@ class CommandParser(DiscreetParser):
 def command_parser(name: str) -> argparse.ArgumentParser:
     """The parser for what follows this sub-command on a command line."""
     parser = CommandParser(prog=f"{PROGRAM} {name}", description=description(name), epilog=epilog(name))
-    _module(name).add_options(parser)
-    add_message_options(parser)
+    module = _module(name)
+    if kinds := getattr(module, "KINDS", {}):
+        parsers = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
+        for kind, (what, options) in kinds.items():
+            add_to(parsers.add_parser(kind, help=what, description=what), options)
+    add_to(parser, (*module.OPTIONS, *MESSAGES))
     return parser
 
 
@@ -207,8 +211,8 @@ def _wrong_place(name: str, places: Sequence[str]) -> str:
     """Why the sub-command cannot work on these places at all; empty if it can be tried."""
     if "" in places:  # as from an unset variable in a script
         return "An empty name is neither a file, a folder nor s3://bucket/key. Give the name of a file or folder."
-    if STANDARD_INPUT in places and name not in READS_STANDARD_INPUT:
-        *others, last = READS_STANDARD_INPUT
+    if STANDARD_INPUT in places and not COMMANDS[name].reads_standard_input:
+        *others, last = (each for each, command in COMMANDS.items() if command.reads_standard_input)
         return f"{name} cannot read standard input; {', '.join(others)} and {last} can. A file called - is ./-."
     if places.count(STANDARD_INPUT) > 1:
         return "Standard input can be read once only, so - can be one location only."

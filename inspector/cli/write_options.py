@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspector.cli.options import connection_of
+from inspector.cli.options import Option, connection_of
 from inspector.cli.output import remark
 from inspector.operations.jobs.unfinished import remove_unfinished, remove_uploads, report_unfinished, report_uploads
 from inspector.sources.s3.address import is_s3, parse
@@ -18,13 +18,11 @@ if TYPE_CHECKING:  # the options of a command are known before it is
 # ---- unfinished files and uploads --------------------------------------------------------------------------------
 
 
-def add_remove_unfinished(command: argparse.ArgumentParser) -> None:
-    """Add ``--remove-unfinished``."""
-    command.add_argument(
-        "--remove-unfinished",
-        action="store_true",
-        help="remove unfinished files and uploads that killed runs have left there",
-    )
+REMOVE_UNFINISHED = Option(
+    "--remove-unfinished",
+    action="store_true",
+    help="remove unfinished files and uploads that killed runs have left there",
+)
 
 
 def handle_unfinished_beside(target: str, options: argparse.Namespace) -> None:
@@ -59,19 +57,17 @@ def handle_unfinished(folders: Iterable[Path], options: argparse.Namespace) -> N
 # ---- RCA ---------------------------------------------------------------------------------------------------------
 
 
-def add_rca_options(command: argparse.ArgumentParser, *, syncs: bool = True) -> None:
-    """Add how blobs are written, for ``create rca``, ``append`` and, where no disk ``syncs``, ``replay``."""
-    command.add_argument("--level", type=int, metavar="N", help="the zstd level, 1 to 22; default 3")
-    command.add_argument(
+RCA_OPTIONS = (
+    Option("--level", type=int, metavar="N", help="the zstd level, 1 to 22; default 3"),
+    Option(
         "--hash-convention",
         choices=("spec", "rcarch"),
         help="what the hash of a segment covers: as the specification says, or as rcarch does; default: as in the "
         "archive, and spec for a new one",
-    )
-    if not syncs:
-        command.set_defaults(no_sync=False)
-        return
-    command.add_argument("--no-sync", action="store_true", help="do not wait until the disk holds what was written")
+    ),
+)
+"""How blobs are written, for ``rca_options``."""
+NO_SYNC = Option("--no-sync", action="store_true", help="do not wait until the disk holds what was written")
 
 
 def rca_options(options: argparse.Namespace) -> RcaOptions:
@@ -81,4 +77,4 @@ def rca_options(options: argparse.Namespace) -> RcaOptions:
     default = RcaOptions()
     level = default.level if options.level is None else options.level
     accept = frozenset(getattr(options, "accept", ()))
-    return RcaOptions(level, CONVENTIONS.get(options.hash_convention), not options.no_sync, accept)
+    return RcaOptions(level, CONVENTIONS.get(options.hash_convention), not getattr(options, "no_sync", False), accept)

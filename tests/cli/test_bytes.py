@@ -1,4 +1,4 @@
-"""``entropy`` and ``strings``: what scripts read of them."""
+"""``entropy`` and ``dump --decoded``: what scripts read of them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import random
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-
-import pytest
 
 from tests.cli.running import Run, objects
 
@@ -52,28 +50,6 @@ def test_runs_of_zeros_and_repeats_are_listed_with_their_fields(
     assert "No run of 64 zeros and no repeat of 256 bytes was found." in run("entropy", "--runs", path)[1]
 
 
-def test_strings_name_the_field_and_the_member(run: Run, sample: Callable[[str], Path]) -> None:
-    status, out, err = run("strings", "--json", "--min", "6", "--filter", "tile_0001", sample("plain.zip"))
-
-    first, *_ = objects(out)
-    assert (status, err) == (0, "")
-    assert list(first) == ["span", "encoding", "characters", "text", "field", "member"]
-    assert first["text"].endswith("tile_0001.png")
-    assert first["member"].endswith("tile_0001.png")
-    assert "file name" in first["field"]
-    assert first["span"][1] - first["span"][0] == first["characters"]
-    assert "tile_0001" in run("strings", sample("plain.zip"))[1]
-
-
-def test_strings_of_other_encodings_are_found_on_request(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "wide.bin"
-    path.write_bytes(b"\xff\xfe\x01" + "Größe".encode("utf-16-be") + b"\xff\xff")
-
-    assert objects(run("strings", "--json", path)[1]) == []
-    (found,) = objects(run("strings", "--json", "--encoding", "utf-16be", path)[1])
-    assert (found["text"], found["span"], found["member"]) == ("Größe", [3, 13], None)
-
-
 def test_dump_lists_which_bytes_of_a_member_decode_to_which(run: Run, sample: Callable[[str], Path]) -> None:
     path = sample("two-resets-spec.rca")
     status, out, err = run("dump", "--json", "--decoded", "station-1/2024-05.log", path)
@@ -89,12 +65,3 @@ def test_dump_lists_which_bytes_of_a_member_decode_to_which(run: Run, sample: Ca
     ]
     assert "->" in run("dump", "--decoded", "station-1/2024-05.log", path)[1]
     assert run("dump", "--decoded", "readme.txt", sample("plain.zip"))[0] == 2
-
-
-def test_a_shortest_string_that_memory_cannot_hold_is_refused(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "text.bin"
-    path.write_bytes(b"text " * 100)
-
-    with pytest.raises(SystemExit) as left:
-        run("strings", "--min", "5000000000", path)
-    assert left.value.code == 2

@@ -10,14 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.parser import COMMANDS, EXAMPLES, window_parser
+from inspector.cli.parser import COMMANDS, window_parser
 from tests.cli.running import Run
 
 Sample = Callable[[str], Path]
-
-
-def test_every_command_has_an_example() -> None:
-    assert list(EXAMPLES) == list(COMMANDS)
 
 
 @pytest.fixture
@@ -43,8 +39,8 @@ def folder(tmp_path: Path, sample: Sample, run: Run, monkeypatch: pytest.MonkeyP
 def test_an_example_works_and_is_in_the_help(run: Run, name: str) -> None:
     status, help_text, _ = run("help", name)
     assert status == 0
-    assert f"archive-inspector {EXAMPLES[name]}" in help_text
-    status, out, err = run(*shlex.split(EXAMPLES[name]))
+    assert f"archive-inspector {COMMANDS[name].example}" in help_text
+    status, out, err = run(*shlex.split(COMMANDS[name].example))
     assert (status, err) == (0, "")
     assert out
 
@@ -115,14 +111,14 @@ COMP_WORDS=(archive-inspector extract --keep); COMP_CWORD=2; _archive_inspector;
 
 def test_no_name_of_a_command_runs_into_what_it_does() -> None:
     shown = window_parser().format_help()
-    for name, what in COMMANDS.items():
+    for name, (what, *_) in COMMANDS.items():
         assert f"  {name} " in shown
         assert f" {what}" in shown
 
 
-@pytest.mark.parametrize("wrong", ["0", "-3", "many", "9" * 20])
+@pytest.mark.parametrize("wrong", ["0", "-3", "many"])
 def test_a_number_that_cannot_be_is_wrong_usage(run: Run, capfd: pytest.CaptureFixture[str], wrong: str) -> None:
     with pytest.raises(SystemExit) as ended:
-        run("strings", f"--min={wrong}", "any")
+        run("entropy", f"--blocks={wrong}", "any")
     assert ended.value.code == 2
     assert "it must be" in capfd.readouterr().err

@@ -7,9 +7,9 @@ import sys
 
 from msgspec.structs import replace
 
-from inspector.cli.options import add_connection, add_json, add_progress, connection_of
+from inspector.cli.options import CONNECTION, PROGRESS, Option, connection_of, json_option
 from inspector.cli.output import ProgressBar, complain, print_created
-from inspector.cli.write_options import add_rca_options, rca_options
+from inspector.cli.write_options import NO_SYNC, RCA_OPTIONS, rca_options
 from inspector.core.program.progress import Progress
 from inspector.formats.rca.blocks import Convention
 from inspector.operations.create.creating import Created
@@ -17,25 +17,23 @@ from inspector.operations.create.creating_rca import CONVENTIONS, RcaOptions
 from inspector.operations.create.rca_writing import UndecidedError, append_rca
 from inspector.operations.jobs.operation_error import OperationError
 
-
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the sub-command's options."""
-    add_progress(command)
-    command.add_argument("target", metavar="TARGET", help="the RCA archive to append to, in place")
-    command.add_argument(
-        "inputs", metavar="INPUT", nargs="+", help="files, objects, and folders or prefixes with all below them"
-    )
-    add_json(command, "JSON, one object for the archive")
-    command.add_argument(
+OPTIONS = (
+    PROGRESS,
+    Option("target", metavar="TARGET", help="the RCA archive to append to, in place"),
+    Option("inputs", metavar="INPUT", nargs="+", help="files, objects, and folders or prefixes with all below them"),
+    json_option("JSON, one object for the archive"),
+    Option(
         "--accept",
         action="append",
         default=[],
         choices=("rca-discard-tail",),
         metavar="CODE",
         help="rca-discard-tail: overwrite blobs of an interrupted append that can be read but are not proved",
-    )
-    add_rca_options(command)
-    add_connection(command)
+    ),
+    *RCA_OPTIONS,
+    NO_SYNC,
+    *CONNECTION,
+)
 
 
 def run(options: argparse.Namespace) -> None:

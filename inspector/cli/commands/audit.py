@@ -12,7 +12,7 @@ from pathlib import Path
 
 from inspector.cli.bootstrap import FINE, UNREADABLE
 from inspector.cli.commands.check import WorstStatus, report_skipped, status_of
-from inspector.cli.options import add_connection, add_json, add_location, connection_of, one_or_more
+from inspector.cli.options import CONNECTION, Option, connection_of, json_option, location, one_or_more
 from inspector.cli.output import Lines, ProgressBar, complain, json_text, progress_line
 from inspector.core.numbers import count, grouped, rounded
 from inspector.core.program.progress import Progress, duration
@@ -31,23 +31,6 @@ _BYTES_PER_FILE = 256 << 10
 """What opening a file costs, as bytes that could be read in that time."""
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the sub-command's options."""
-    add_location(command, "a folder or a prefix, with everything below it")
-    command.add_argument("--workers", type=one_or_more, default=0, metavar="N", help="processes to use")
-    command.add_argument("--dask", metavar="ADDRESS", help="use a Dask cluster whose scheduler is tcp://HOST:PORT")
-    command.add_argument("--shards", type=one_or_more, default=0, metavar="N", help="with --dask: N results files")
-    command.add_argument("--results", metavar="FILE", help="store results here, and skip archives it has already")
-    command.add_argument("--merge", action="append", default=[], metavar="FILE", help="import these results first")
-    command.add_argument("--quick", action="store_true", help="check the structure only, and read no content")
-    command.add_argument("--sample", type=_per_cent, default=100.0, metavar="P", help="check only P per cent")
-    command.add_argument("--shard", type=_shard, default=(1, 1), metavar="I/N", help="check only part I of N, from 1")
-    command.add_argument("--csv", metavar="FILE", help="write the results for a spreadsheet")
-    command.add_argument("--strict", action="store_true", help="warnings count: exit with 1 for them too")
-    add_json(command, "JSON, one object a line: the archives, then the summary")
-    add_connection(command)
-
-
 def _per_cent(text: str) -> float:
     number = float(text.removesuffix("%"))
     if not 0 < number <= 100:
@@ -60,6 +43,23 @@ def _shard(text: str) -> tuple[int, int]:
     if not 1 <= number <= count:
         raise argparse.ArgumentTypeError("a shard is I/N, I being 1 to N")
     return number, count
+
+
+OPTIONS = (
+    location("a folder or a prefix, with everything below it"),
+    Option("--workers", type=one_or_more, default=0, metavar="N", help="processes to use"),
+    Option("--dask", metavar="ADDRESS", help="use a Dask cluster whose scheduler is tcp://HOST:PORT"),
+    Option("--shards", type=one_or_more, default=0, metavar="N", help="with --dask: N results files"),
+    Option("--results", metavar="FILE", help="store results here, and skip archives it has already"),
+    Option("--merge", action="append", default=[], metavar="FILE", help="import these results first"),
+    Option("--quick", action="store_true", help="check the structure only, and read no content"),
+    Option("--sample", type=_per_cent, default=100.0, metavar="P", help="check only P per cent"),
+    Option("--shard", type=_shard, default=(1, 1), metavar="I/N", help="check only part I of N, from 1"),
+    Option("--csv", metavar="FILE", help="write the results for a spreadsheet"),
+    Option("--strict", action="store_true", help="warnings count: exit with 1 for them too"),
+    json_option("JSON, one object a line: the archives, then the summary"),
+    *CONNECTION,
+)
 
 
 # ---- work --------------------------------------------------------------------------------------------------------

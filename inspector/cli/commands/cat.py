@@ -6,7 +6,7 @@ import argparse
 
 from inspector.cli.archives import open_parts
 from inspector.cli.bootstrap import FINE, NOT_SOUND
-from inspector.cli.options import A_LOCATION_TO_READ, add_connection, add_location, connection_of
+from inspector.cli.options import A_LOCATION_TO_READ, CONNECTION, Option, connection_of, location
 from inspector.cli.output import complain, flush, put
 from inspector.core.member import MISPLACED
 from inspector.core.names import visible
@@ -19,16 +19,16 @@ _MAX_DOUBTS = 5
 """Doubts about the content that are printed."""
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the sub-command's options."""
-    add_location(command, A_LOCATION_TO_READ)
-    command.add_argument("member", metavar="MEMBER", help="the member's path, as list shows it")
-    command.add_argument(
+OPTIONS = (
+    location(A_LOCATION_TO_READ),
+    Option("member", metavar="MEMBER", help="the member's path, as list shows it"),
+    Option(
         "--doubtful",
         action="store_true",
         help="also a member of a CAF whose place is in doubt, because bytes were lost or inserted",
-    )
-    add_connection(command)
+    ),
+    *CONNECTION,
+)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from inspector.cli.archives import standard_input
 from inspector.cli.bootstrap import CUT_OFF, FINE, NOT_SOUND, UNREADABLE
-from inspector.cli.options import STANDARD_INPUT, add_connection, add_json, add_progress, connection_of
+from inspector.cli.options import CONNECTION, JSON, PROGRESS, STANDARD_INPUT, Option, connection_of
 from inspector.cli.output import (
     Lines,
     ProgressBar,
@@ -48,29 +48,27 @@ _MAX_NAMES = 3
 _PROOF_STATUS = {Proof.PROVED: FINE, Proof.CONTRADICTED: NOT_SOUND, Proof.IMPOSSIBLE: UNREADABLE}
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the sub-command's options."""
-    command.add_argument(
+OPTIONS = (
+    Option(
         "locations", metavar="LOCATION", nargs="+", help="a file, a folder, or s3://bucket/key; - is standard input"
-    )
-    command.add_argument("--strict", action="store_true", help="warnings count: exit with 1 for them too")
-    command.add_argument(
+    ),
+    Option("--strict", action="store_true", help="warnings count: exit with 1 for them too"),
+    Option(
         "--by-checksum",
         action="store_true",
         help="read no member: compare what the archive records with the CRC-32 that S3 keeps of the whole object",
-    )
-    command.add_argument(
+    ),
+    Option(
         "--report",
         metavar="FILE",
         help="also write a report to hand over: FILE.html, FILE.md or FILE.pdf; a file of that name is replaced",
-    )
-    command.add_argument("--redact", action="store_true", help="of the report: without names and without content")
-    command.add_argument(
-        "--readers", action="store_true", help="also say what each known reader makes of each archive (see trace)"
-    )
-    add_progress(command)
-    add_json(command)
-    add_connection(command)
+    ),
+    Option("--redact", action="store_true", help="of the report: without names and without content"),
+    Option("--readers", action="store_true", help="also say what each known reader makes of each archive (see trace)"),
+    PROGRESS,
+    JSON,
+    *CONNECTION,
+)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -9,15 +9,16 @@ from typing import Any
 
 from inspector.cli.bootstrap import FINE, NOT_SOUND
 from inspector.cli.options import (
-    add_connection,
-    add_json,
-    add_progress,
+    CONNECTION,
+    JSON,
+    PROGRESS,
+    Option,
     connection_of,
     non_empty_name,
     one_or_more,
 )
 from inspector.cli.output import Lines, ProgressBar, complain, json_text, remark
-from inspector.cli.write_options import add_remove_unfinished, handle_unfinished_beside
+from inspector.cli.write_options import REMOVE_UNFINISHED, handle_unfinished_beside
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.program.progress import Progress
@@ -36,33 +37,32 @@ _SIGNS = {"changed": "≠", "added": "+", "removed": "-", "moved": "↕", "renam
 """What a line of text begins with."""
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the sub-command's options."""
-    command.add_argument("location", metavar="A", help="a file, a folder or s3://bucket/key")
-    command.add_argument("others", metavar="B", nargs="*", help="what to compare it with; each one after another")
-    command.add_argument(
+OPTIONS = (
+    Option("location", metavar="A", help="a file, a folder or s3://bucket/key"),
+    Option("others", metavar="B", nargs="*", help="what to compare it with; each one after another"),
+    Option(
         "--before",
         type=one_or_more,
         metavar="N",
         help="compare A as it was before the N-th of its writes that `repair --history` lists, from 1, with what it is",
-    )
-    what = command.add_mutually_exclusive_group()
-    what.add_argument("--members", action="store_true", help="compare members by name and content, and nothing else")
-    what.add_argument("--fields", action="store_true", help="compare decoded fields, and nothing else")
-    what.add_argument("--bytes", action="store_true", help="compare bytes, and nothing else, whatever the formats")
-    command.add_argument(
-        "--quick", action="store_true", help="read no content: compare names, sizes and recorded digests"
-    )
-    command.add_argument(
+    ),
+    Option(
+        "--members", one_of="what", action="store_true", help="compare members by name and content, and nothing else"
+    ),
+    Option("--fields", one_of="what", action="store_true", help="compare decoded fields, and nothing else"),
+    Option("--bytes", one_of="what", action="store_true", help="compare bytes, and nothing else, whatever the formats"),
+    Option("--quick", action="store_true", help="read no content: compare names, sizes and recorded digests"),
+    Option(
         "--to", type=non_empty_name, metavar="COPY", help="write the good archive that damaged copies make together"
-    )
-    command.add_argument(
+    ),
+    Option(
         "--accept", action="store_true", help="with --to: also write what is chosen and not proved, or stays damaged"
-    )
-    add_remove_unfinished(command)
-    add_progress(command)
-    add_json(command)
-    add_connection(command)
+    ),
+    REMOVE_UNFINISHED,
+    PROGRESS,
+    JSON,
+    *CONNECTION,
+)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
+from inspector.cli.options import Option
 from inspector.cli.output import Lines
 from inspector.cli.parser import COMMANDS, PROGRAM
 
-
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the sub-command's options."""
-    command.add_argument("shell", choices=tuple(_SCRIPTS), help="the shell; its script goes to standard output")
+OPTIONS = (Option("shell", choices=("bash", "zsh", "fish"), help="the shell; its script goes to standard output"),)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -61,8 +59,8 @@ def _zsh() -> str:
 
 def _fish() -> str:
     lines = []
-    for name, what in COMMANDS.items():
-        lines.append(f"complete -c {PROGRAM} -n __fish_use_subcommand -a {name} -d {_quoted(what)}")
+    for name, command in COMMANDS.items():
+        lines.append(f"complete -c {PROGRAM} -n __fish_use_subcommand -a {name} -d {_quoted(command.what)}")
     for name, options in _options():
         for option, what in options:
             condition = f"-n '__fish_seen_subcommand_from {name}'"

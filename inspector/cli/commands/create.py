@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import add_connection, add_json, add_progress, connection_of
+from inspector.cli.options import CONNECTION, PROGRESS, Option, connection_of, json_option
 from inspector.cli.output import ProgressBar, print_created
 from inspector.cli.write_options import (
-    add_rca_options,
-    add_remove_unfinished,
+    NO_SYNC,
+    RCA_OPTIONS,
+    REMOVE_UNFINISHED,
     handle_unfinished,
     handle_unfinished_beside,
     rca_options,
@@ -23,79 +24,7 @@ from inspector.sources.s3.address import is_s3
 if TYPE_CHECKING:  # each kind of archive imports what it needs
     from inspector.operations.create.creating import Created
 
-KINDS = {
-    "caf": "a Chunk Archive, and further ones beyond the size limit",
-    "rca": "an RCA archive, to which append can add",
-    "taco": "a TACO archive: a stored ZIP of at most 65,533 members and 4 GiB; its header has up to seven entries",
-    "datas3t": "ranges of numbered files, each a tar with its metadata, under the keys of a dataset",
-}
-"""The kinds of archives that can be created and what each is."""
-
-
 # ---- options -----------------------------------------------------------------------------------------------------
-
-
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the kinds, each with its options; ``kind`` is the one chosen."""
-    kinds = command.add_subparsers(dest="kind", required=True, metavar="KIND")
-    added = {name: kinds.add_parser(name, help=what, description=what) for name, what in KINDS.items()}
-    for name in ("caf", "rca", "taco"):
-        added[name].add_argument("target", metavar="TARGET", help="the file or object to create")
-        added[name].add_argument("--overwrite", action="store_true", help="replace a target that exists already")
-    added["datas3t"].add_argument("target", metavar="ROOT", help="the folder, bucket or prefix that the keys begin in")
-    for each in added.values():
-        _add_common(each)
-    _add_caf(added["caf"])
-    add_rca_options(added["rca"])
-    _add_taco(added["taco"])
-    _add_datas3t(added["datas3t"])
-    for each in added.values():
-        add_connection(each)
-
-
-def _add_common(kind: argparse.ArgumentParser) -> None:
-    kind.add_argument(
-        "inputs", metavar="INPUT", nargs="+", help="files, objects, and folders or prefixes with all below them"
-    )
-    add_json(kind, "JSON, one object for each archive that was created")
-    add_remove_unfinished(kind)
-    add_progress(kind)
-
-
-def _add_caf(kind: argparse.ArgumentParser) -> None:
-    kind.add_argument(
-        "--max-size",
-        type=_size,
-        metavar="SIZE",
-        help="continue in TARGET-0001.caf, ... when an archive would exceed SIZE; default 30GiB, at most 32GiB",
-    )
-    kind.add_argument("--catalog", metavar="FILE.sqlite", default="", help="record where members are in a catalogue")
-
-
-def _add_taco(kind: argparse.ArgumentParser) -> None:
-    # Both options go into one list, because their order is that of the header's entries.
-    for option, kind_of, metavar, what in (
-        ("--entry", _numbers, "OFFSET,LENGTH", "the header's next entry"),
-        ("--entry-for", str, "MEMBER", "the header's next entry: where a member's data are"),
-    ):
-        kind.add_argument(option, action="append", dest="entries", default=[], type=kind_of, metavar=metavar, help=what)
-    kind.add_argument(
-        "--like",
-        metavar="OLD",
-        default="",
-        help="keep the order, the alignment and the header's entries of this archive, as for a dataset packed again",
-    )
-
-
-def _add_datas3t(kind: argparse.ArgumentParser) -> None:
-    kind.add_argument("--dataset", required=True, metavar="NAME", help="the dataset that the ranges belong to")
-    kind.add_argument(
-        "--first-key",
-        type=int,
-        metavar="N",
-        help="number the files in their order from N on; by default their names are their numbers",
-    )
-    kind.add_argument("--per-range", type=int, metavar="N", help="keys per range; default 1,000")
 
 
 def _size(text: str) -> int:
@@ -109,6 +38,78 @@ def _numbers(text: str) -> tuple[str]:
     """Text that is not the name of a member; ``run`` parses it."""
     return (text,)
 
+
+_TARGET = (
+    Option("target", metavar="TARGET", help="the file or object to create"),
+    Option("--overwrite", action="store_true", help="replace a target that exists already"),
+)
+_COMMON = (
+    Option("inputs", metavar="INPUT", nargs="+", help="files, objects, and folders or prefixes with all below them"),
+    json_option("JSON, one object for each archive that was created"),
+    REMOVE_UNFINISHED,
+    PROGRESS,
+)
+_ENTRIES: dict[str, Any] = {"action": "append", "dest": "entries", "default": []}
+"""Options of one list, because their order is that of the header's entries."""
+
+OPTIONS: tuple[Option, ...] = ()
+KINDS = {
+    "caf": (
+        "a Chunk Archive, and further ones beyond the size limit",
+        (
+            *_TARGET,
+            *_COMMON,
+            Option(
+                "--max-size",
+                type=_size,
+                metavar="SIZE",
+                help="continue in TARGET-0001.caf, ... when an archive would exceed SIZE; default 30GiB, at most 32GiB",
+            ),
+            Option("--catalog", metavar="FILE.sqlite", default="", help="record where members are in a catalogue"),
+            *CONNECTION,
+        ),
+    ),
+    "rca": (
+        "an RCA archive, to which append can add",
+        (*_TARGET, *_COMMON, *RCA_OPTIONS, NO_SYNC, *CONNECTION),
+    ),
+    "taco": (
+        "a TACO archive: a stored ZIP of at most 65,533 members and 4 GiB; its header has up to seven entries",
+        (
+            *_TARGET,
+            *_COMMON,
+            Option("--entry", type=_numbers, metavar="OFFSET,LENGTH", help="the header's next entry", **_ENTRIES),
+            Option(
+                "--entry-for", metavar="MEMBER", help="the header's next entry: where a member's data are", **_ENTRIES
+            ),
+            Option(
+                "--like",
+                metavar="OLD",
+                default="",
+                help="keep the order, the alignment and the header's entries of this archive, as for a dataset packed "
+                "again",
+            ),
+            *CONNECTION,
+        ),
+    ),
+    "datas3t": (
+        "ranges of numbered files, each a tar with its metadata, under the keys of a dataset",
+        (
+            Option("target", metavar="ROOT", help="the folder, bucket or prefix that the keys begin in"),
+            *_COMMON,
+            Option("--dataset", required=True, metavar="NAME", help="the dataset that the ranges belong to"),
+            Option(
+                "--first-key",
+                type=int,
+                metavar="N",
+                help="number the files in their order from N on; by default their names are their numbers",
+            ),
+            Option("--per-range", type=int, metavar="N", help="keys per range; default 1,000"),
+            *CONNECTION,
+        ),
+    ),
+}
+"""The kinds of archives that can be created: what each is, and its options."""
 
 # ---- work --------------------------------------------------------------------------------------------------------
 

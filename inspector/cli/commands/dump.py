@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from inspector.cli.archives import LocationPart, open_parts, status_of
 from inspector.cli.bootstrap import FINE, NOT_SOUND
-from inspector.cli.options import A_LOCATION_TO_READ, add_connection, add_json, add_location, connection_of, one_or_more
+from inspector.cli.options import A_LOCATION_TO_READ, CONNECTION, JSON, Option, connection_of, location, one_or_more
 from inspector.cli.output import Lines, ProgressBar, complain, json_text, painted, quoted, wants_colour
 from inspector.core.archive import member_at
 from inspector.core.field import Field, locate
@@ -39,32 +39,32 @@ Path = tuple[int, ...]
 """Positions in the tree from the root."""
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the sub-command's options."""
-    add_location(command, A_LOCATION_TO_READ)
-    command.add_argument("--depth", type=one_or_more, metavar="N", help="show only the outer N levels of the tree")
-    command.add_argument(
+OPTIONS = (
+    location(A_LOCATION_TO_READ),
+    Option("--depth", type=one_or_more, metavar="N", help="show only the outer N levels of the tree"),
+    Option(
         "--decoded",
         metavar="MEMBER",
         help="instead, which stored bytes of a compressed member decode to which bytes: zstd blocks, gzip headers",
-    )
-    command.add_argument(
+    ),
+    Option(
         "--at",
         metavar="PLACE",
         help="only what is at a place, as Go To takes it: 0x5000, end-4, footer, entry[3], member:NAME",
-    )
-    command.add_argument(
+    ),
+    Option(
         "--diagram",
         metavar="FILE.svg",
         help="instead, draw the archive's shape, what leads where and what is wrong; a file of that name is replaced",
-    )
-    command.add_argument(
+    ),
+    Option(
         "--sizes",
         metavar="FILE.svg",
         help="instead, draw what is stored of members, segments or ranges against their content, and print both",
-    )
-    add_json(command)
-    add_connection(command)
+    ),
+    JSON,
+    *CONNECTION,
+)
 
 
 def run(options: argparse.Namespace) -> int:

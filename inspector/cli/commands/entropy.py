@@ -10,11 +10,12 @@ from typing import Any
 from inspector.cli.archives import LocationPart, open_parts, status_of
 from inspector.cli.options import (
     A_LOCATION_TO_READ,
-    add_connection,
-    add_json,
-    add_location,
-    add_progress,
+    CONNECTION,
+    JSON,
+    PROGRESS,
+    Option,
     connection_of,
+    location,
     one_or_more,
 )
 from inspector.cli.output import Lines, ProgressBar
@@ -40,21 +41,25 @@ NAMES = {
 """The names of the classes in JSON."""
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the sub-command's options."""
-    add_location(command, A_LOCATION_TO_READ)
-    what = command.add_mutually_exclusive_group()
-    what.add_argument(
-        "--blocks", metavar="N", type=one_or_more, help="N equal stretches; without it, those alike are joined"
-    )
-    what.add_argument(
+OPTIONS = (
+    location(A_LOCATION_TO_READ),
+    Option(
+        "--blocks",
+        one_of="what",
+        metavar="N",
+        type=one_or_more,
+        help="N equal stretches; without it, those alike are joined",
+    ),
+    Option(
         "--runs",
+        one_of="what",
         action="store_true",
         help=f"runs of {MIN_ZEROS} zeros and more, and {MIN_REPEAT} bytes and more that occur earlier",
-    )
-    add_progress(command)
-    add_json(command)
-    add_connection(command)
+    ),
+    PROGRESS,
+    JSON,
+    *CONNECTION,
+)
 
 
 def run(options: argparse.Namespace) -> int:

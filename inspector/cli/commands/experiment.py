@@ -13,14 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from inspector.cli.commands.check import status_of
-from inspector.cli.options import (
-    add_connection,
-    add_json,
-    add_location,
-    add_progress,
-    connection_of,
-    non_empty_name,
-)
+from inspector.cli.options import CONNECTION, JSON, PROGRESS, Option, connection_of, location, non_empty_name
 from inspector.cli.output import Lines, ProgressBar, painted_report, wants_colour
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
@@ -63,39 +56,6 @@ _PUT = r"([0-9a-fA-F ]*|@.+)"
 _SPANS_HELP = "A-B are the bytes [A, B), A- those to the end; A and B are decimal, 0x…, end or end-N"
 
 UNKNOWN = "Not an archive that this program knows."
-
-
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the sub-command's options."""
-    add_location(command, "the archive, which is never written")
-    steps = command.add_argument_group("steps, in the order given", _SPANS_HELP)
-    for name, (form, pattern, _, what) in _STEPS.items():
-        steps.add_argument(
-            f"--{name}",
-            dest="steps",
-            metavar=form,
-            action=_AddStep,
-            default=[],
-            type=_matched(pattern, form),
-            help=what,
-        )
-    command.add_argument("--recipe", type=non_empty_name, metavar="IN.json", help="begin with the steps of a recipe")
-    command.add_argument(
-        "--save-recipe", type=non_empty_name, metavar="OUT.json", help="write the steps as a recipe to a new file"
-    )
-    command.add_argument(
-        "--save-patch",
-        type=non_empty_name,
-        metavar="OUT.json",
-        help="write old and new bytes as a patch to a new file, which the window applies in place",
-    )
-    command.add_argument(
-        "--to", type=non_empty_name, metavar="NEWFILE", help="write what the steps leave to a new file"
-    )
-    command.add_argument("--readers", action="store_true", help="also say what each known reader makes of it")
-    add_progress(command)
-    add_json(command)
-    add_connection(command)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -294,3 +254,32 @@ _STEPS: dict[str, tuple[str, str, Callable[[Experiment, tuple[str, ...]], Step],
     ),
 }
 """Each step's option: its form, what that matches, what makes the step, and the help."""
+OPTIONS = (
+    location("the archive, which is never written"),
+    *(
+        Option(
+            f"--{name}",
+            group=f"steps, in the order given; {_SPANS_HELP}",
+            dest="steps",
+            metavar=form,
+            action=_AddStep,
+            default=[],
+            type=_matched(pattern, form),
+            help=what,
+        )
+        for name, (form, pattern, _, what) in _STEPS.items()
+    ),
+    Option("--recipe", type=non_empty_name, metavar="IN.json", help="begin with the steps of a recipe"),
+    Option("--save-recipe", type=non_empty_name, metavar="OUT.json", help="write the steps as a recipe to a new file"),
+    Option(
+        "--save-patch",
+        type=non_empty_name,
+        metavar="OUT.json",
+        help="write old and new bytes as a patch to a new file, which the window applies in place",
+    ),
+    Option("--to", type=non_empty_name, metavar="NEWFILE", help="write what the steps leave to a new file"),
+    Option("--readers", action="store_true", help="also say what each known reader makes of it"),
+    PROGRESS,
+    JSON,
+    *CONNECTION,
+)

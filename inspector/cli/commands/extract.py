@@ -6,9 +6,9 @@ import argparse
 
 from inspector.cli.archives import standard_input
 from inspector.cli.bootstrap import FINE, NOT_SOUND, UNREADABLE
-from inspector.cli.options import A_LOCATION_TO_READ, add_connection, add_location, add_progress, connection_of
+from inspector.cli.options import A_LOCATION_TO_READ, CONNECTION, PROGRESS, Option, connection_of, location
 from inspector.cli.output import Lines, ProgressBar, complain
-from inspector.cli.write_options import add_remove_unfinished
+from inspector.cli.write_options import REMOVE_UNFINISHED
 from inspector.core.numbers import count, grouped
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
@@ -18,36 +18,33 @@ from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFou
 from inspector.operations.open.opening import UNKNOWN_FORMAT, not_read
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, OnConflict, Problems
 
-
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the sub-command's options."""
-    add_location(command, A_LOCATION_TO_READ)
-    add_progress(command)
-    command.add_argument("members", metavar="MEMBER", nargs="*", help="members and folders to extract; default all")
-    command.add_argument("--to", metavar="FOLDER", required=True, help="the target folder, created if it is missing")
-    command.add_argument(
+OPTIONS = (
+    location(A_LOCATION_TO_READ),
+    PROGRESS,
+    Option("members", metavar="MEMBER", nargs="*", help="members and folders to extract; default all"),
+    Option("--to", metavar="FOLDER", required=True, help="the target folder, created if it is missing"),
+    Option(
         "--on-conflict",
         choices=("skip", "rename", "overwrite"),
         help="what to do if something exists already; by default it is left alone, and the exit status is 1",
-    )
-    command.add_argument(
+    ),
+    Option(
         "--doubtful",
         action="store_true",
         help="also extract names with invisible characters, members beyond 64 GiB, members of a ZIP that claim the "
         "same bytes, members of a CAF whose place is in doubt, and content that nothing proves although the archive "
         "records what should",
-    )
-    command.add_argument(
-        "--keep-damaged", action="store_true", help="keep damaged members too, as NAME.damaged beside their place"
-    )
-    command.add_argument(
+    ),
+    Option("--keep-damaged", action="store_true", help="keep damaged members too, as NAME.damaged beside their place"),
+    Option(
         "--fsync",
         action=argparse.BooleanOptionalAction,
         default=None,
         help="wait until the disk holds each file and its name; by default for a single file only",
-    )
-    add_remove_unfinished(command)
-    add_connection(command)
+    ),
+    REMOVE_UNFINISHED,
+    *CONNECTION,
+)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from inspector.cli.bootstrap import FINE, NOT_SOUND
-from inspector.cli.options import add_connection, add_json, connection_of
+from inspector.cli.options import CONNECTION, JSON, Option, connection_of
 from inspector.cli.output import Lines, ProgressBar, complain, remark
 from inspector.core.names import visible
 from inspector.core.numbers import count
@@ -20,19 +20,19 @@ from inspector.operations.jobs.operation_error import OperationError
 _TABLE = "{:>16}  {:>14}  {:<24}  {}\n"
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the sub-command's options."""
-    command.add_argument("catalogue", metavar="CATALOGUE", help="a catalogue made with create caf --catalog")
-    command.add_argument("name", metavar="NAME", nargs="?", help="a member's name, or its beginning and a *")
-    command.add_argument(
+OPTIONS = (
+    Option("catalogue", metavar="CATALOGUE", help="a catalogue made with create caf --catalog"),
+    Option("name", metavar="NAME", nargs="?", help="a member's name, or its beginning and a *"),
+    Option(
         "--add",
         action="append",
         default=[],
         metavar="ARCHIVE",
         help="first record the members of a CAF archive, such as one whose create --catalog was interrupted",
-    )
-    add_json(command)
-    add_connection(command)
+    ),
+    JSON,
+    *CONNECTION,
+)
 
 
 def run(options: argparse.Namespace) -> int:

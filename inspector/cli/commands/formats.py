@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import textwrap
 
-from inspector.cli.options import add_json
+from inspector.cli.options import JSON
 from inspector.cli.output import Lines, json_text
 from inspector.core.format import Format
 from inspector.formats import FORMATS
@@ -14,9 +14,7 @@ _INDENT = max(len(known.name) for known in FORMATS) + 2
 """Characters of the column of names."""
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the sub-command's options."""
-    add_json(command)
+OPTIONS = (JSON,)
 
 
 def run(options: argparse.Namespace) -> None:

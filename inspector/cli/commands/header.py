@@ -7,15 +7,9 @@ import json
 from typing import Any
 
 from inspector.cli.archives import open_parts
-from inspector.cli.options import (
-    add_connection,
-    add_json,
-    add_location,
-    add_write_options,
-    connection_of,
-)
+from inspector.cli.options import CONNECTION, DRY_RUN, JSON, WHOLE, Option, connection_of, location
 from inspector.cli.output import Lines, ProgressBar, complain, write_lines, write_objects
-from inspector.cli.write_options import add_remove_unfinished, handle_unfinished_around
+from inspector.cli.write_options import REMOVE_UNFINISHED, handle_unfinished_around
 from inspector.core.edit import Edit
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
@@ -35,18 +29,25 @@ from inspector.operations.protocol.header_draft import (
 )
 from inspector.sources.s3.source import S3Source
 
-
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the sub-command's options."""
-    add_location(command, "the archive")
-    add_write_options(command)
-    add_header_changes(command)
-    command.add_argument(
+HEADER_CHANGES = (
+    Option(
+        "--set", action="append", default=[], metavar="I=OFFSET,LENGTH", help="set entry I, 0 to 6; may be repeated"
+    ),
+    Option("--count", metavar="N", help="how many entries are in use, 0 to 7"),
+)
+"""How a header is changed, for ``requested_changes``."""
+OPTIONS = (
+    location("the archive"),
+    DRY_RUN,
+    WHOLE,
+    *HEADER_CHANGES,
+    Option(
         "--to", metavar="COPY", default="", help="leave the archive as it is, such as a read-only one, and write a copy"
-    )
-    add_remove_unfinished(command)
-    add_json(command)
-    add_connection(command)
+    ),
+    REMOVE_UNFINISHED,
+    JSON,
+    *CONNECTION,
+)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -99,14 +100,6 @@ def _requested_edit(archive: Opened, options: argparse.Namespace) -> tuple[Edit 
         writable(file_of(archive))
     draft = with_changes(header_draft(archive), *wanted)
     return preview(archive, draft), draft
-
-
-def add_header_changes(command: argparse._ActionsContainer) -> None:
-    """Add what says how a header is changed, for ``requested_changes``."""
-    command.add_argument(
-        "--set", action="append", default=[], metavar="I=OFFSET,LENGTH", help="set entry I, 0 to 6; may be repeated"
-    )
-    command.add_argument("--count", metavar="N", help="how many entries are in use, 0 to 7")
 
 
 def requested_changes(options: argparse.Namespace) -> tuple[dict[int, TacoEntry], int | None] | None:

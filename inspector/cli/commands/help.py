@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import argparse
 
+from inspector.cli.options import Option
 from inspector.cli.output import Lines
 from inspector.cli.parser import COMMANDS, window_parser
 from inspector.resources import manual_pages, page_text
 
+_PAGES = tuple(path.stem for path in manual_pages())
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the sub-command's options."""
-    pages = [path.stem for path in manual_pages()]
-    command.add_argument(
+OPTIONS = (
+    Option(
         "topic",
         metavar="TOPIC",
         nargs="?",
-        choices=(*COMMANDS, *(page for page in pages if page not in COMMANDS)),
-        help=f"a sub-command, or a page of the manual: {', '.join(pages)}",
-    )
-    command.add_argument("--man", action="store_true", help="print the page that man shows, with all sub-commands")
+        choices=(*COMMANDS, *(page for page in _PAGES if page not in COMMANDS)),
+        help=f"a sub-command, or a page of the manual: {', '.join(_PAGES)}",
+    ),
+    Option("--man", action="store_true", help="print the page that man shows, with all sub-commands"),
+)
 
 
 def run(options: argparse.Namespace) -> None:

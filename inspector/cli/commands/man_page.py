@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from inspector import __version__
 from inspector.cli.options import MESSAGE_OPTIONS, S3_OPTIONS
-from inspector.cli.parser import COMMANDS, EXAMPLES, PROGRAM, description, exit_statuses, window_parser
+from inspector.cli.parser import COMMANDS, PROGRAM, description, exit_statuses, window_parser
 from inspector.core.limits import ALL as LIMITS
 
 _SHARED = {MESSAGE_OPTIONS: "OPTIONS OF ALL SUB-COMMANDS", S3_OPTIONS: "OPTIONS FOR S3:// LOCATIONS"}
@@ -69,7 +69,7 @@ def _command(name: str, shared: dict[str, list[argparse.Action]]) -> Iterator[st
     yield ".PP"
     yield "Example:"
     yield ".PP"
-    yield f".RS\n.EX\n{_text(f'{PROGRAM} {EXAMPLES[name]}')}\n.EE\n.RE"
+    yield f".RS\n.EX\n{_text(f'{PROGRAM} {COMMANDS[name].example}')}\n.EE\n.RE"
     statuses = "; ".join(f"{number} {what}" for number, what in exit_statuses(name))
     yield ".PP"
     yield _text(f"Exit status: {statuses}.")

@@ -12,16 +12,18 @@ from msgspec.structs import asdict
 from inspector.cli.archives import LocationPart, open_parts
 from inspector.cli.bootstrap import FINE, NOT_SOUND, UNREADABLE
 from inspector.cli.options import (
-    add_connection,
-    add_json,
-    add_location,
-    add_progress,
-    add_write_options,
+    CONNECTION,
+    DRY_RUN,
+    JSON,
+    PROGRESS,
+    WHOLE,
+    Option,
     connection_of,
+    location,
     non_empty_name,
 )
 from inspector.cli.output import Lines, OldBytes, ProgressBar, complain, write_lines, write_objects
-from inspector.cli.write_options import add_remove_unfinished, handle_unfinished_around, handle_unfinished_beside
+from inspector.cli.write_options import REMOVE_UNFINISHED, handle_unfinished_around, handle_unfinished_beside
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Outcome, Repair
@@ -50,47 +52,53 @@ MAX_NAMED = 20
 """Members of a salvage that are named in text."""
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the sub-command's options."""
-    add_location(command, "the archive")
-    add_write_options(command)
-    add_progress(command)
-    add_remove_unfinished(command)
-    command.add_argument(
-        "--to", type=non_empty_name, metavar="COPY", help="write a repaired copy, or save there what is whole"
-    )
-    command.add_argument(
+OPTIONS = (
+    location("the archive"),
+    DRY_RUN,
+    WHOLE,
+    PROGRESS,
+    REMOVE_UNFINISHED,
+    Option("--to", type=non_empty_name, metavar="COPY", help="write a repaired copy, or save there what is whole"),
+    Option(
         "--accept",
         action="append",
         default=[],
         metavar="CODE",
         help="consent to exactly this repair, as the plan shows it; may be repeated",
-    )
-    command.add_argument(
+    ),
+    Option(
         "--doubtful",
         action="store_true",
         help="with --to: also save members of a CAF whose place is in doubt, as NAME.doubtful",
-    )
-    instead = command.add_mutually_exclusive_group()
-    instead.add_argument("--finish", action="store_true", help="finish an interrupted change, and do nothing else")
-    instead.add_argument(
-        "--roll-back", action="store_true", help="roll an interrupted change back, and do nothing else"
-    )
-    instead.add_argument(
+    ),
+    Option("--finish", one_of="instead", action="store_true", help="finish an interrupted change, and do nothing else"),
+    Option(
+        "--roll-back",
+        one_of="instead",
+        action="store_true",
+        help="roll an interrupted change back, and do nothing else",
+    ),
+    Option(
         "--take-back",
+        one_of="instead",
         action="store_true",
         help="put back what the last change of the file overwrote or cut off, and do nothing else",
-    )
-    instead.add_argument(
-        "--history", action="store_true", help="list what this program wrote to the file, and do nothing else"
-    )
-    instead.add_argument(
+    ),
+    Option(
+        "--history",
+        one_of="instead",
+        action="store_true",
+        help="list what this program wrote to the file, and do nothing else",
+    ),
+    Option(
         "--clear-history",
+        one_of="instead",
         action="store_true",
         help="remove the old bytes that are kept of the file, so that nothing can be taken back, and do nothing else",
-    )
-    add_json(command)
-    add_connection(command)
+    ),
+    JSON,
+    *CONNECTION,
+)
 
 
 def run(options: argparse.Namespace) -> int:

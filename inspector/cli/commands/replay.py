@@ -11,18 +11,19 @@ from typing import Any
 
 from inspector.cli.bootstrap import FINE
 from inspector.cli.commands.check import status_of
-from inspector.cli.commands.header import add_header_changes, requested_changes
+from inspector.cli.commands.header import HEADER_CHANGES, requested_changes
 from inspector.cli.options import (
-    add_connection,
-    add_json,
-    add_location,
-    add_progress,
+    CONNECTION,
+    JSON,
+    PROGRESS,
+    Option,
     connection_of,
+    location,
     non_empty_name,
     one_or_more,
 )
 from inspector.cli.output import Lines, ProgressBar, painted_report, wants_colour
-from inspector.cli.write_options import add_rca_options, rca_options
+from inspector.cli.write_options import RCA_OPTIONS, rca_options
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Progress
@@ -58,42 +59,79 @@ _MAX_SHOWN_BYTES = 16
 _WRITERS = ("append", "set", "repair", "patch", "past", "segments", "anew")
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the sub-command's options."""
-    add_location(command, "the archive, which is never written")
-    writers = command.add_argument_group("what is written; one of these")
-    writers.add_argument(
-        "--append", nargs="+", action="extend", metavar="INPUT", help="an append of files and folders to an RCA archive"
-    )
-    add_header_changes(writers)
-    writers.add_argument("--repair", action="store_true", help="the plan of repairs")
-    writers.add_argument("--patch", type=non_empty_name, metavar="FILE.json", help="a patch, as experiment saves it")
-    writers.add_argument("--past", type=one_or_more, metavar="N", help="an earlier write by this program, 1 the last")
-    writers.add_argument("--segments", action="store_true", help="how an RCA archive grew, segment by segment")
-    writers.add_argument("--anew", action="store_true", help="all of a CAF, or the upload of a datas3t range")
-    command.add_argument(
-        "--accept", action="append", default=[], metavar="CODE", help="with --repair: also what needs this consent"
-    )
-    add_rca_options(command, syncs=False)
-    shown = command.add_argument_group("what is shown")
-    shown.add_argument(
-        "--at", type=_point, metavar="N[.BYTES]", help="check the archive after N writes, and BYTES of the next one"
-    )
-    shown.add_argument("--readers", action="store_true", help="with --at: also what each known reader makes of it")
-    shown.add_argument("--matrix", action="store_true", help="what each reader makes of a crash at each write")
-    shown.add_argument(
-        "--to", type=non_empty_name, metavar="NEWFILE", help="write the archive at that point to a new file"
-    )
-    add_progress(command)
-    add_json(command)
-    add_connection(command)
-
-
 def _point(text: str) -> Point:
     found = re.fullmatch(r"([0-9]{1,9})(?:\.([0-9]{1,18}))?", text)
     if found is None:
         raise argparse.ArgumentTypeError(f"{visible(text)!r} is not N or N.BYTES, such as 1 or 1.58")
     return Point(int(found[1]), int(found[2] or 0))
+
+
+_WRITTEN, _SHOWN = "what is written; one of these", "what is shown"
+OPTIONS = (
+    location("the archive, which is never written"),
+    Option(
+        "--append",
+        group=_WRITTEN,
+        nargs="+",
+        action="extend",
+        metavar="INPUT",
+        help="an append of files and folders to an RCA archive",
+    ),
+    *(Option(*each.names, group=_WRITTEN, **each.settings) for each in HEADER_CHANGES),
+    Option("--repair", group=_WRITTEN, action="store_true", help="the plan of repairs"),
+    Option(
+        "--patch",
+        group=_WRITTEN,
+        type=non_empty_name,
+        metavar="FILE.json",
+        help="a patch, as experiment saves it",
+    ),
+    Option(
+        "--past",
+        group=_WRITTEN,
+        type=one_or_more,
+        metavar="N",
+        help="an earlier write by this program, 1 the last",
+    ),
+    Option(
+        "--segments",
+        group=_WRITTEN,
+        action="store_true",
+        help="how an RCA archive grew, segment by segment",
+    ),
+    Option(
+        "--anew",
+        group=_WRITTEN,
+        action="store_true",
+        help="all of a CAF, or the upload of a datas3t range",
+    ),
+    Option("--accept", action="append", default=[], metavar="CODE", help="with --repair: also what needs this consent"),
+    *RCA_OPTIONS,
+    Option(
+        "--at",
+        group=_SHOWN,
+        type=_point,
+        metavar="N[.BYTES]",
+        help="check the archive after N writes, and BYTES of the next one",
+    ),
+    Option(
+        "--readers",
+        group=_SHOWN,
+        action="store_true",
+        help="with --at: also what each known reader makes of it",
+    ),
+    Option("--matrix", group=_SHOWN, action="store_true", help="what each reader makes of a crash at each write"),
+    Option(
+        "--to",
+        group=_SHOWN,
+        type=non_empty_name,
+        metavar="NEWFILE",
+        help="write the archive at that point to a new file",
+    ),
+    PROGRESS,
+    JSON,
+    *CONNECTION,
+)
 
 
 def run(options: argparse.Namespace) -> int:

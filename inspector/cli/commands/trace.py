@@ -8,14 +8,7 @@ from collections.abc import Sequence
 
 from inspector.cli.archives import LocationPart, open_parts, status_of
 from inspector.cli.bootstrap import FINE, NOT_SOUND
-from inspector.cli.options import (
-    A_LOCATION_TO_READ,
-    add_connection,
-    add_json,
-    add_location,
-    add_progress,
-    connection_of,
-)
+from inspector.cli.options import A_LOCATION_TO_READ, CONNECTION, JSON, PROGRESS, Option, connection_of, location
 from inspector.cli.output import Lines, ProgressBar, json_text, quoted, remark
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
@@ -38,16 +31,14 @@ from inspector.operations.trace.tracing import (
 _FAILED = {ReaderVerdict.REJECTS, ReaderVerdict.WRONG}
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the sub-command's options."""
-    add_location(command, A_LOCATION_TO_READ)
-    command.add_argument(
-        "--reader", metavar="NAME", help="show every step of this reader; without it, a line for each reader"
-    )
-    command.add_argument("--member", metavar="NAME", help="with --reader: it reads this member only")
-    add_progress(command)
-    add_json(command)
-    add_connection(command)
+OPTIONS = (
+    location(A_LOCATION_TO_READ),
+    Option("--reader", metavar="NAME", help="show every step of this reader; without it, a line for each reader"),
+    Option("--member", metavar="NAME", help="with --reader: it reads this member only"),
+    PROGRESS,
+    JSON,
+    *CONNECTION,
+)
 
 
 def run(options: argparse.Namespace) -> int:

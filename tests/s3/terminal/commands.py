@@ -66,7 +66,6 @@ COMMANDS: dict[str, Command] = {
     "entropy": lambda case: ["entropy", case.place],
     "entropy --blocks": lambda case: ["entropy", "--json", "--blocks", "9", case.place],
     "entropy --runs": lambda case: ["entropy", "--runs", case.place],
-    "strings": lambda case: ["strings", "--min", "12", case.place],
     "compare": lambda case: ["compare", case.place, case.other],
     "compare --json": lambda case: ["compare", "--json", case.other, case.place],
     "compare --quick": lambda case: ["compare", "--quick", case.place, case.other],

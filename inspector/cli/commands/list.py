@@ -9,7 +9,7 @@ from typing import Protocol
 
 from inspector.cli.archives import LocationPart, open_parts, status_of
 from inspector.cli.bootstrap import FINE, NOT_SOUND, UNREADABLE
-from inspector.cli.options import A_LOCATION_TO_READ, add_connection, add_json, connection_of
+from inspector.cli.options import A_LOCATION_TO_READ, CONNECTION, JSON, Option, connection_of
 from inspector.cli.output import Lines, complain, quoted
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
@@ -23,17 +23,17 @@ from inspector.operations.open.opening import UNKNOWN_FORMAT
 _HEADING = f"{'size':>14}  {'stored':>14}  {'codec':<8}  {'digest':<22}  {'offset':>16}  name\n"
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the sub-command's options."""
-    command.add_argument("locations", metavar="LOCATION", nargs="+", help=A_LOCATION_TO_READ)
-    command.add_argument("--names", action="store_true", help="print the names alone, one a line")
-    command.add_argument(
+OPTIONS = (
+    Option("locations", metavar="LOCATION", nargs="+", help=A_LOCATION_TO_READ),
+    Option("--names", action="store_true", help="print the names alone, one a line"),
+    Option(
         "--quick",
         action="store_true",
         help="of datas3t ranges, names and sizes as the metadata has them: keys without extensions, no header is read",
-    )
-    add_json(command)
-    add_connection(command)
+    ),
+    JSON,
+    *CONNECTION,
+)
 
 
 def run(options: argparse.Namespace) -> int:
