@@ -49,6 +49,7 @@ ROOMS = (
         "operations.replay",
         "operations.session",
         "operations.worker",
+        "operations.protocol.requests",
     ),
     "cli",
     *("gui.kit", "gui.ipc", "gui.document", "gui.hex", "gui.panels", "gui.dialogs", "gui.tabs", "gui.flows", "gui.app"),
@@ -73,7 +74,7 @@ MEETING = {
         *("sources.s3.address", "sources.s3.connection", "sources.web.address"),
     ),
     "gui.panels": ("sources.s3.request_log",),
-    "gui.ipc.worker": ("operations.worker",),
+    "gui.ipc.worker": ("operations.session.archive_session", "operations.worker"),
 }
 """What does nevertheless: the window knows the values that cross to it, and a worker where it begins."""
 

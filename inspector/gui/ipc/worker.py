@@ -13,13 +13,17 @@ from inspector.core.limits import calculate_in_one_thread
 from inspector.core.program.hints import Hint, HintTexts, use_hints
 from inspector.core.program.log import log_in_worker
 from inspector.operations.protocol.requests import (
+    ArchiveRequests,
     AuditRequests,
     BrowseRequests,
     CheckRequests,
     CompareRequests,
     CreateRequests,
+    requests_of,
 )
-from inspector.sources.web.address import learn
+from inspector.sources.s3.connection import DEFAULT
+from inspector.sources.s3.connection import Connection as S3Connection
+from inspector.sources.web.address import is_remote, learn
 
 
 def run(
@@ -39,13 +43,14 @@ def run(
     target(connection, *arguments)
 
 
-def archive(connection: Connection, *arguments: Any) -> None:
-    """Serve one location, with its S3 connection, until the window closes the pipe."""
+def archive(connection: Connection, location: str, s3: S3Connection = DEFAULT) -> None:
+    """Serve one location, reached on S3 as ``s3`` says, until the window closes the pipe."""
     _set_up()
 
-    from inspector.operations.worker.server import serve
+    from inspector.operations.session.archive_session import ArchiveSession
+    from inspector.operations.worker.server import serve_requests
 
-    serve(connection, *arguments)
+    serve_requests(connection, ArchiveSession(location, s3), requests_of(ArchiveRequests), far=is_remote(location))
 
 
 def check(connection: Connection) -> None:
@@ -55,8 +60,7 @@ def check(connection: Connection) -> None:
     from inspector.operations.worker.audit_server import Checker
     from inspector.operations.worker.server import serve_requests
 
-    session: CheckRequests = Checker()
-    serve_requests(connection, session, CheckRequests)
+    serve_requests(connection, Checker(), requests_of(CheckRequests))
 
 
 def compare(connection: Connection) -> None:
@@ -66,8 +70,7 @@ def compare(connection: Connection) -> None:
     from inspector.operations.worker.compare_session import Comparer
     from inspector.operations.worker.server import serve_requests
 
-    session: CompareRequests = Comparer()
-    serve_requests(connection, session, CompareRequests, far=True)
+    serve_requests(connection, Comparer(), requests_of(CompareRequests), far=True)
 
 
 def create(connection: Connection) -> None:
@@ -77,8 +80,7 @@ def create(connection: Connection) -> None:
     from inspector.operations.worker.create_session import CreateSession
     from inspector.operations.worker.server import serve_requests
 
-    session: CreateRequests = CreateSession()
-    serve_requests(connection, session, CreateRequests)
+    serve_requests(connection, CreateSession(), requests_of(CreateRequests))
 
 
 def browse(connection: Connection) -> None:
@@ -88,8 +90,7 @@ def browse(connection: Connection) -> None:
     from inspector.operations.worker.browsing import Browser
     from inspector.operations.worker.server import serve_requests
 
-    session: BrowseRequests = Browser()
-    serve_requests(connection, session, BrowseRequests)
+    serve_requests(connection, Browser(), requests_of(BrowseRequests))
 
 
 def audit(connection: Connection) -> None:
@@ -100,8 +101,7 @@ def audit(connection: Connection) -> None:
     from inspector.operations.worker.audit_server import Auditor
     from inspector.operations.worker.server import serve_requests
 
-    session: AuditRequests = Auditor()
-    serve_requests(connection, session, AuditRequests)
+    serve_requests(connection, Auditor(), requests_of(AuditRequests))
 
 
 def _set_up() -> None:

@@ -37,11 +37,12 @@ from inspector.operations.protocol.edit_views import (
 )
 from inspector.operations.protocol.header_draft import HeaderDraft, HeaderView, TacoEntry
 from inspector.operations.protocol.views import Stage
-from inspector.operations.session import reading
-from inspector.operations.session.state import SessionState, Snapshot
+from inspector.operations.session.connections import Connecting
+from inspector.operations.session.reading import Reading
+from inspector.operations.session.state import Snapshot
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.file import FileSource
-from inspector.sources.s3.connection import DEFAULT, Attempt, Connection, Profile, profiles
+from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.sentences import CannotCopyError
 from inspector.sources.s3.source import TAIL_BYTES, RemoteSource, S3Source
 
@@ -49,398 +50,349 @@ MAX_PREVIEW_CHECK_BYTES = 64 << 20
 """Archives up to this size are checked with every preview, larger ones only if they were checked before."""
 
 
-def preview(session: SessionState, progress: Progress, edit: Edit | None) -> tuple[str, ...] | None:
-    """Show the archive with ``edit`` applied, or as it is on disk for None. Raises OperationError and Cancelled.
-
-    Returns the names of the checksums that the edit makes wrong, None if the preview was not checked.
-    """
-    with session.job_lock.held(progress):
-        # Jobs get the lock in any order: one that a later one superseded must not undo what that has shown.
-        progress.advance(0)
-        snapshot = session.disk if edit is None else _snapshot_with(session, edit, progress)
-        session.show(snapshot)
-        return broken(snapshot.archives[0], edit) if edit is not None and snapshot.checks.checked else None
-
-
-def _snapshot_with(session: SessionState, edit: Edit, progress: Progress) -> Snapshot:
-    source = file_to_change(session)
-    changed = OverlaySource(source, edit)
-    changed.sparing = isinstance(source, RemoteSource) and source.size > TAIL_BYTES
-    return preview_of(session, changed, progress, session.disk.archives[0].findings)
-
-
-def preview_of(
-    session: SessionState, source: Source, progress: Progress, before: Sequence[Finding] | None = None
-) -> Snapshot:
-    """An archive in the place of the one on disk: checked if it is small, or that one was. Raises Cancelled.
-
-    With the findings ``before`` a change, what the change brings is at least a warning, though it may be allowed.
-    """
-    snapshot = Snapshot(session.name, Location([start(source)]))
-    decode(snapshot.archives[0], progress)
-    if before is not None:
-        known, findings = {(each.code, each.message) for each in before}, snapshot.archives[0].findings
-        findings[:] = (
-            each._replace(severity=Severity.WARNING)
-            if each.severity is Severity.INFO and (each.code, each.message) not in known
-            else each
-            for each in findings
-        )
-    progress.advance(0)
-    wanted = session.disk.checks.checked or snapshot.location.size <= MAX_PREVIEW_CHECK_BYTES
-    if wanted and not is_sparing(source):
-        snapshot.checks.run(progress)
-        progress.advance(0)
-    return snapshot
-
-
-def require_no_experiment(session: SessionState) -> None:
-    """Raise OperationError while an experiment or a replay is shown: the archive is not written meanwhile."""
-    if session.unreal:
-        what = "an experiment" if session.experiment is not None else "a replay"
-        raise OperationError(
-            f"This is {what}, so nothing is written to the archive. Save it as a new file, or leave it first."
-        )
-
-
-def file_to_change(session: SessionState) -> Readable:
-    """The archive on disk or on S3; raises OperationError if it cannot be changed."""
-    require_no_experiment(session)
-    if session.stage in (Stage.OPENING, Stage.DECODING):
-        raise OperationError("The archive is still being read. Change it after that.")
-    archives = session.disk.archives
-    if session.disk.location.collection is not None:
-        raise OperationError("This is a folder of several files. Open the one to change.")
-    source = archives[0].source if archives else None
-    if not isinstance(source, (FileSource, RemoteSource)):
-        raise OperationError("There is no file to change.")
-    return source
-
-
-def with_checksums(session: SessionState, progress: Progress, edit: Edit) -> Repaired:
-    """The edit extended by all checksums that it makes wrong. Raises OperationError and Cancelled."""
-    return repair_checksums(file_to_change(session), edit, progress)
-
-
-def header(session: SessionState, draft: HeaderDraft | None) -> HeaderView:
-    """The TACO header that is shown, or a draft of it; raises OperationError if there is none.
-
-    ``changed`` are the indices of entries that differ from the file on disk, ``before`` its entries.
-    """
-    shown = header_view(_header_archive(session), draft)
-    before = header_view(session.disk.archives[0]).entries
-    pairs = zip(shown.entries, before, strict=True)
-    changed = frozenset(new.index for new, old in pairs if (new.offset, new.length) != (old.offset, old.length))
-    return replace(shown, changed=changed, before=before)
-
-
-def header_edit(session: SessionState, draft: HeaderDraft) -> Edit:
-    """The edit that writes a draft into the header. Raises OperationError and SourceError.
-
-    Its old bytes are those on disk where it has them, because a pending edit may have changed what is shown.
-    """
-    edit, disk = preview_header(_header_archive(session), draft), file_to_change(session)
-    return dataclasses.replace(edit, patches=tuple(_with_old_bytes_of(patch, disk) for patch in edit.patches))
-
-
-def header_target(session: SessionState, member: int) -> TacoEntry:
-    """Offset and length of a member's data; raises OperationError if they are unknown."""
-    return member_target(_header_archive(session), member)
-
-
-def _header_archive(session: SessionState) -> Opened:
-    if session.stage is not Stage.READY or session.now.location.collection is not None:
-        raise OperationError("There is no TACO header to show.")
-    return session.now.archives[0]
-
-
-def upload_preview(session: SessionState, edit: Edit, whole: bool = False) -> tuple[str, ...]:
-    """What writing an edit would send to S3, in lines; none if the archive is local."""
-    source = file_to_change(session)
-    return tuple(sending_lines(source, edit, whole=whole)) if isinstance(source, S3Source) else ()
-
-
-def write(session: SessionState, progress: Progress, edit: Edit, whole: bool = False) -> WriteResult | OnlyWhole:
-    """Write an edit into the file and read it again; ``whole`` as in write_edit.
-
-    Raises OperationError and EditError if nothing was written, or if the sentence says that this is unknown.
-    """
-    return _write_with(session, progress, lambda source: write_edit(source, edit, progress, whole=whole))
-
-
-def _write_with(
-    session: SessionState, progress: Progress, write: Callable[[Readable], WriteResult]
-) -> WriteResult | OnlyWhole:
-    """Change the archive and read it again. If reading fails, the result still reports the change."""
-    session.unwritten = ""
-    try:
-        return _write_and_read_again(session, progress, write)
-    except EditError as error:
-        session.unwritten = str(error)
-        raise
-
-
-def _write_and_read_again(
-    session: SessionState, progress: Progress, write: Callable[[Readable], WriteResult]
-) -> WriteResult | OnlyWhole:
-    with session.job_lock.held(progress):
-        source = file_to_change(session)
-        progress.begin("Writing", 0)
-        try:
-            result = write(source)
-        except CannotCopyError as error:
-            return OnlyWhole(str(error))
-        except Cancelled:
-            raise EditError(f"{visible(source.name)} was not changed: writing it was cancelled.") from None
-        try:
-            _read_again(session, progress)
-        except (OperationError, SourceError, Cancelled) as error:
-            if isinstance(source, S3Source):
-                source.replaced = True
-            why = "cancelled" if isinstance(error, Cancelled) else f"not possible ({error})"
-            unread = f"Reading it again was {why}, so the old content is still shown. Reload it."
-            return replace(result, warnings=(*result.warnings, unread), revert=None, kept=None)
-        return result
-
-
-def reload(session: SessionState, progress: Progress, edit: Edit | None = None) -> None:
-    """Read the archive again, without checking it, and show it with ``edit`` if given.
-
-    Raises OperationError if it is gone or the edit does not match it; then nothing changes.
-    """
-    with session.job_lock.held(progress):
-        require_no_experiment(session)
-        before = session.disk
-        session.disk = _reloaded(session, progress)
-        try:
-            if edit is not None:
-                _require_pending_edit_matches(session, edit, progress)
-            session.show(session.disk if edit is None else _snapshot_with(session, edit, progress))
-        except BaseException:
-            session.disk = before
-            raise
-
-
-def _require_pending_edit_matches(session: SessionState, edit: Edit, progress: Progress) -> None:
-    """Raise OperationError if the pending edit does not match the current file."""
-    with cancelling(progress):
-        try:
-            require_match(edit, file_to_change(session), "The pending change")
-        except OperationError as error:
-            raise OperationError(
-                f"{error} It stays pending over the old content. Export it as a patch or discard it, then reload."
-            ) from error
-
-
-def _read_again(session: SessionState, progress: Progress) -> None:
-    source = session.disk.archives[0].source
-    checked = session.disk.checks.checked and not (isinstance(source, RemoteSource) and source.size > TAIL_BYTES)
-    session.disk = _reloaded(session, progress)
-    if checked:
-        session.disk.checks.run(progress)
-    session.show(session.disk)
-
-
-def _reloaded(session: SessionState, progress: Progress) -> Snapshot:
-    """A decoded snapshot of the current archive. Raises OperationError and Cancelled."""
-    fresh = SessionState(session.name, session.s3)
-    reading.decode(fresh, progress)
-    progress.advance(0)
-    if (failed := reading.status(fresh)).stage is Stage.FAILED:
-        raise OperationError(failed.sentence)
-    now = fresh.now
-    for before, after in zip(session.disk.archives, now.archives, strict=False):
-        if isinstance(before.source, S3Source) and isinstance(after.source, S3Source):
-            after.source.log.follow(before.source.log)
-    return now
-
-
-def write_copy(
-    session: SessionState, progress: Progress, edit: Edit, path: str, over: bool, s3: Connection = DEFAULT
-) -> str:
-    """Write the archive with ``edit`` applied to another file or object; ``s3`` says how to reach that.
-
-    Raises OperationError, SourceError, Cancelled.
-    """
-    save_copy(file_to_change(session), edit, path, progress, over, s3)
-    return f"The changed copy is {visible(path)}."
-
-
-def copy_shown(session: SessionState, progress: Progress, path: str) -> None:
-    """Write the bytes of the open file to a new file. Raises SourceError and Cancelled."""
-    source = session.disk.archives[0].source
-    progress.begin("Copying what was opened", source.size)
-    with AtomicFile(Path(path)) as out:
-        for piece in blocks(source, 0, source.size):
-            out.write(piece)
-            progress.advance(len(piece))
-
-
-def list_profiles(_: SessionState, progress: Progress) -> tuple[Profile, ...]:
-    """The profiles of this machine, for copies on S3."""
-    return profiles(progress)
-
-
-def try_connection(_: SessionState, progress: Progress, connection: Connection, location: str) -> Attempt:
-    """Whether a connection reaches the bucket that a copy goes to."""
-    from inspector.sources.s3.opening import attempt  # only where S3 is used
-
-    return attempt(progress, connection, location)
-
-
-def export_patch(_: SessionState, progress: Progress, edit: Edit, path: str) -> str:
-    """Write an edit to a patch file. Raises SourceError."""
-    progress.begin("Writing the patch", 0)
-    with AtomicFile(Path(path), replace=True) as out:
-        out.write(patch_file.encoded(edit))
-    return f"The patch was written to {visible(path)}."
-
-
-def import_patch(session: SessionState, progress: Progress, path: str) -> Edit:
-    """The edit in a patch file that matches this archive. Raises OperationError and SourceError."""
-    progress.begin("Reading the patch", 0)
-    return patch_file.decoded(FileSource(Path(path)), file_to_change(session))
-
-
-def interrupted_change(session: SessionState) -> Interrupted | None:
-    """The interrupted change of this archive, None without one. Raises EditError."""
-    return interrupted(session.name) if session.stage is not Stage.FAILED else None
-
-
-def settle_interrupted(session: SessionState, progress: Progress, way: WayOut) -> WriteResult:
-    """Finish, roll back or forget an interrupted change, and read the file again. Raises EditError, OperationError."""
-    with session.job_lock.held(progress):
-        require_no_experiment(session)
-        result = WriteResult(recover(session.name, way))
-        _read_again(session, progress)
-        return result
-
-
-def undo_last_write(
-    session: SessionState,
-    progress: Progress,
-    whole: bool = False,  # noqa: ARG001 - the signature of write
-) -> WriteResult | OnlyWhole:
-    """Undo the last change of the file from the store of old bytes, and read it again.
-
-    Raises OperationError and EditError if nothing was changed.
-    """
-    return _write_with(session, progress, lambda _: WriteResult(take_back(session.name)))
-
-
-def list_past_writes(session: SessionState, progress: Progress) -> tuple[PastWrite, ...]:
-    """What this program wrote to the file, newest first; nothing where that cannot be found out. Raises Cancelled."""
-    with session.job_lock.held(progress), cancelling(progress):
-        try:
-            return past_writes(session.name, session.disk.archives[0].source if session.disk.archives else None)
-        except (EditError, SourceError):
-            return ()
-
-
-def states_before(session: SessionState, progress: Progress, number: int) -> tuple[Edit, ...]:
-    """The edits that lead to the state before write ``number`` of those listed.
-
-    Raises OperationError, SourceError, EditError and Cancelled.
-    """
-    with session.job_lock.held(progress), cancelling(progress):
-        return edits_before(session.name, number, file_to_change(session))
-
-
-def forget_old_bytes(session: SessionState, progress: Progress) -> str:
-    """Remove the stored old bytes of the file; returns a sentence. Raises SourceError and EditError."""
-    with session.job_lock.held(progress):
-        return forget_past_writes(session.name)
-
-
-def plan_repairs(session: SessionState, progress: Progress, accepted: Collection[str]) -> RepairPlan:
-    """How the archive on disk can be repaired, or what an experiment or a replay shows, which has to be saved first.
-
-    Raises OperationError, SourceError and Cancelled.
-    """
-    with session.job_lock.held(progress):
-        experimental = bool(session.unreal)
-        if not experimental:
-            file_to_change(session)
-        shown = session.now if experimental else session.disk
-        checks = shown.checks
-        if not checks.checked:
-            checks.run(progress)
-            session.generation += 1
-            progress.advance(0)
-        new = plan(shown.archives[0], progress, accepted, in_place=not experimental)
-        session.planned = shown, new
-        return describe(new)
-
-
-def _plan_for(session: SessionState, progress: Progress, accepted: Collection[str]) -> Plan:
-    """The plan that was shown, since consent covers only that; a new one if none was. Raises OperationError."""
-    if session.planned is None or session.planned[0] is not session.disk:
-        return plan(session.disk.archives[0], progress, accepted)
-    if session.planned[1].accepted != frozenset(accepted):
-        raise OperationError(
-            "Nothing was changed: these are not the repairs of the plan that was shown. Review the plan."
-        )
-    return session.planned[1]
-
-
-def make_repairs(
-    session: SessionState,
-    progress: Progress,
-    accepted: Collection[str],
-    copy: str,
-    whole: bool = False,
-    over: bool = True,
-    s3: Connection = DEFAULT,
-) -> WriteResult | OnlyWhole:
-    """Repair in place, or to the file or object ``copy``; ``over`` replaces an existing one.
-
-    ``whole`` is as in write_edit; ``s3`` says how to reach the copy.
-
-    Raises OperationError and EditError if nothing was written, SourceError and Cancelled.
-    """
-
-    def repair(source: Readable) -> WriteResult:
-        shown = _plan_for(session, progress, accepted)
-        return apply_plan(shown, source, copy, progress, over=over, whole=whole, connection=s3)
-
-    if not copy:
-        return _write_with(session, progress, repair)
-    with session.job_lock.held(progress):
-        return repair(file_to_change(session))
-
-
-def salvage(
-    session: SessionState,
-    progress: Progress,
-    accepted: Collection[str],
-    copy: str,
-    over: bool = True,
-    s3: Connection = DEFAULT,
-) -> WriteResult:
-    """Write the undamaged members to a new archive ``copy``; see ``make_repairs``."""
-    with session.job_lock.held(progress):
-        source = file_to_change(session)
-        return save_salvage(_plan_for(session, progress, accepted), source, copy, progress, over=over, connection=s3)
-
-
-def append(
-    session: SessionState, progress: Progress, locations: Sequence[str], level: int, convention: str
-) -> WriteResult:
-    """Append files to an RCA archive and read it again; see ``Draft`` for the options.
-
-    Raises OperationError, EditError, SourceError and Cancelled: the archive is then unchanged.
-    """
-    # Imported here because opening an archive need not wait for the writers.
-    from inspector.operations.create.creating_rca import rca_options
-    from inspector.operations.create.rca_writing import append_rca
-
-    with session.job_lock.held(progress):
-        file_to_change(session)
-        grown = append_rca(progress, session.name, locations, rca_options(level, convention))
-        _read_again(session, progress)
-        return WriteResult(grown.sentence, grown.warnings)
-
-
 def _with_old_bytes_of(patch: Patch, disk: Source) -> Patch:
     stands = disk.read(patch.offset, len(patch.old))
     return patch._replace(old=stands + patch.old[len(stands) :])
+
+
+class Changing(Reading, Connecting):
+    """Previews, writes and repairs."""
+
+    def preview(self, progress: Progress, edit: Edit | None) -> tuple[str, ...] | None:
+        """Show the archive with ``edit`` applied, or as it is on disk for None. Raises OperationError and Cancelled.
+
+        Returns the names of the checksums that the edit makes wrong, None if the preview was not checked.
+        """
+        with self.job_lock.held(progress):
+            # Jobs get the lock in any order: one that a later one superseded must not undo what that has shown.
+            progress.advance(0)
+            snapshot = self.disk if edit is None else self._snapshot_with(edit, progress)
+            self.show(snapshot)
+            return broken(snapshot.archives[0], edit) if edit is not None and snapshot.checks.checked else None
+
+    def _snapshot_with(self, edit: Edit, progress: Progress) -> Snapshot:
+        source = self.file_to_change()
+        changed = OverlaySource(source, edit)
+        changed.sparing = isinstance(source, RemoteSource) and source.size > TAIL_BYTES
+        return self.preview_of(changed, progress, self.disk.archives[0].findings)
+
+    def preview_of(self, source: Source, progress: Progress, before: Sequence[Finding] | None = None) -> Snapshot:
+        """An archive in the place of the one on disk: checked if it is small, or that one was. Raises Cancelled.
+
+        With the findings ``before`` a change, what the change brings is at least a warning, though it may be allowed.
+        """
+        snapshot = Snapshot(self.name, Location([start(source)]))
+        decode(snapshot.archives[0], progress)
+        if before is not None:
+            known, findings = {(each.code, each.message) for each in before}, snapshot.archives[0].findings
+            findings[:] = (
+                each._replace(severity=Severity.WARNING)
+                if each.severity is Severity.INFO and (each.code, each.message) not in known
+                else each
+                for each in findings
+            )
+        progress.advance(0)
+        wanted = self.disk.checks.checked or snapshot.location.size <= MAX_PREVIEW_CHECK_BYTES
+        if wanted and not is_sparing(source):
+            snapshot.checks.run(progress)
+            progress.advance(0)
+        return snapshot
+
+    def require_no_experiment(self) -> None:
+        """Raise OperationError while an experiment or a replay is shown: the archive is not written meanwhile."""
+        if self.unreal:
+            what = "an experiment" if self.experiment is not None else "a replay"
+            raise OperationError(
+                f"This is {what}, so nothing is written to the archive. Save it as a new file, or leave it first."
+            )
+
+    def file_to_change(self) -> Readable:
+        """The archive on disk or on S3; raises OperationError if it cannot be changed."""
+        self.require_no_experiment()
+        if self.stage in (Stage.OPENING, Stage.DECODING):
+            raise OperationError("The archive is still being read. Change it after that.")
+        archives = self.disk.archives
+        if self.disk.location.collection is not None:
+            raise OperationError("This is a folder of several files. Open the one to change.")
+        source = archives[0].source if archives else None
+        if not isinstance(source, (FileSource, RemoteSource)):
+            raise OperationError("There is no file to change.")
+        return source
+
+    def repair_checksums(self, progress: Progress, edit: Edit) -> Repaired:
+        """The edit extended by all checksums that it makes wrong. Raises OperationError and Cancelled."""
+        return repair_checksums(self.file_to_change(), edit, progress)
+
+    def header(self, draft: HeaderDraft | None) -> HeaderView:
+        """The TACO header that is shown, or a draft of it; raises OperationError if there is none.
+
+        ``changed`` are the indices of entries that differ from the file on disk, ``before`` its entries.
+        """
+        shown = header_view(self._header_archive(), draft)
+        before = header_view(self.disk.archives[0]).entries
+        pairs = zip(shown.entries, before, strict=True)
+        changed = frozenset(new.index for new, old in pairs if (new.offset, new.length) != (old.offset, old.length))
+        return replace(shown, changed=changed, before=before)
+
+    def header_edit(self, draft: HeaderDraft) -> Edit:
+        """The edit that writes a draft into the header. Raises OperationError and SourceError.
+
+        Its old bytes are those on disk where it has them, because a pending edit may have changed what is shown.
+        """
+        edit, disk = preview_header(self._header_archive(), draft), self.file_to_change()
+        return dataclasses.replace(edit, patches=tuple(_with_old_bytes_of(patch, disk) for patch in edit.patches))
+
+    def header_target(self, member: int) -> TacoEntry:
+        """Offset and length of a member's data; raises OperationError if they are unknown."""
+        return member_target(self._header_archive(), member)
+
+    def _header_archive(self) -> Opened:
+        if self.stage is not Stage.READY or self.now.location.collection is not None:
+            raise OperationError("There is no TACO header to show.")
+        return self.now.archives[0]
+
+    def upload_preview(self, edit: Edit, whole: bool = False) -> tuple[str, ...]:
+        """What writing an edit would send to S3, in lines; none if the archive is local."""
+        source = self.file_to_change()
+        return tuple(sending_lines(source, edit, whole=whole)) if isinstance(source, S3Source) else ()
+
+    def write(self, progress: Progress, edit: Edit, whole: bool = False) -> WriteResult | OnlyWhole:
+        """Write an edit into the file and read it again; ``whole`` as in write_edit.
+
+        Raises OperationError and EditError if nothing was written, or if the sentence says that this is unknown.
+        """
+        return self._write_with(progress, lambda source: write_edit(source, edit, progress, whole=whole))
+
+    def _write_with(self, progress: Progress, write: Callable[[Readable], WriteResult]) -> WriteResult | OnlyWhole:
+        """Change the archive and read it again. If reading fails, the result still reports the change."""
+        self.unwritten = ""
+        try:
+            return self._write_and_read_again(progress, write)
+        except EditError as error:
+            self.unwritten = str(error)
+            raise
+
+    def _write_and_read_again(
+        self, progress: Progress, write: Callable[[Readable], WriteResult]
+    ) -> WriteResult | OnlyWhole:
+        with self.job_lock.held(progress):
+            source = self.file_to_change()
+            progress.begin("Writing", 0)
+            try:
+                result = write(source)
+            except CannotCopyError as error:
+                return OnlyWhole(str(error))
+            except Cancelled:
+                raise EditError(f"{visible(source.name)} was not changed: writing it was cancelled.") from None
+            try:
+                self._read_again(progress)
+            except (OperationError, SourceError, Cancelled) as error:
+                if isinstance(source, S3Source):
+                    source.replaced = True
+                why = "cancelled" if isinstance(error, Cancelled) else f"not possible ({error})"
+                unread = f"Reading it again was {why}, so the old content is still shown. Reload it."
+                return replace(result, warnings=(*result.warnings, unread), revert=None, kept=None)
+            return result
+
+    def reload(self, progress: Progress, edit: Edit | None = None) -> None:
+        """Read the archive again, without checking it, and show it with ``edit`` if given.
+
+        Raises OperationError if it is gone or the edit does not match it; then nothing changes.
+        """
+        with self.job_lock.held(progress):
+            self.require_no_experiment()
+            before = self.disk
+            self.disk = self._reloaded(progress)
+            try:
+                if edit is not None:
+                    self._require_pending_edit_matches(edit, progress)
+                self.show(self.disk if edit is None else self._snapshot_with(edit, progress))
+            except BaseException:
+                self.disk = before
+                raise
+
+    def _require_pending_edit_matches(self, edit: Edit, progress: Progress) -> None:
+        """Raise OperationError if the pending edit does not match the current file."""
+        with cancelling(progress):
+            try:
+                require_match(edit, self.file_to_change(), "The pending change")
+            except OperationError as error:
+                raise OperationError(
+                    f"{error} It stays pending over the old content. Export it as a patch or discard it, then reload."
+                ) from error
+
+    def _read_again(self, progress: Progress) -> None:
+        source = self.disk.archives[0].source
+        checked = self.disk.checks.checked and not (isinstance(source, RemoteSource) and source.size > TAIL_BYTES)
+        self.disk = self._reloaded(progress)
+        if checked:
+            self.disk.checks.run(progress)
+        self.show(self.disk)
+
+    def _reloaded(self, progress: Progress) -> Snapshot:
+        """A decoded snapshot of the current archive. Raises OperationError and Cancelled."""
+        fresh = Reading(self.name, self.s3)
+        fresh.decode(progress)
+        progress.advance(0)
+        if (failed := fresh.status()).stage is Stage.FAILED:
+            raise OperationError(failed.sentence)
+        now = fresh.now
+        for before, after in zip(self.disk.archives, now.archives, strict=False):
+            if isinstance(before.source, S3Source) and isinstance(after.source, S3Source):
+                after.source.log.follow(before.source.log)
+        return now
+
+    def save_copy(self, progress: Progress, edit: Edit, path: str, over: bool, s3: Connection = DEFAULT) -> str:
+        """Write the archive with ``edit`` applied to another file or object; ``s3`` says how to reach that.
+
+        Raises OperationError, SourceError, Cancelled.
+        """
+        save_copy(self.file_to_change(), edit, path, progress, over, s3)
+        return f"The changed copy is {visible(path)}."
+
+    def copy_shown(self, progress: Progress, path: str) -> None:
+        """Write the bytes of the open file to a new file. Raises SourceError and Cancelled."""
+        source = self.disk.archives[0].source
+        progress.begin("Copying what was opened", source.size)
+        with AtomicFile(Path(path)) as out:
+            for piece in blocks(source, 0, source.size):
+                out.write(piece)
+                progress.advance(len(piece))
+
+    def export_patch(self, progress: Progress, edit: Edit, path: str) -> str:
+        """Write an edit to a patch file. Raises SourceError."""
+        progress.begin("Writing the patch", 0)
+        with AtomicFile(Path(path), replace=True) as out:
+            out.write(patch_file.encoded(edit))
+        return f"The patch was written to {visible(path)}."
+
+    def import_patch(self, progress: Progress, path: str) -> Edit:
+        """The edit in a patch file that matches this archive. Raises OperationError and SourceError."""
+        progress.begin("Reading the patch", 0)
+        return patch_file.decoded(FileSource(Path(path)), self.file_to_change())
+
+    def interrupted(self) -> Interrupted | None:
+        """The interrupted change of this archive, None without one. Raises EditError."""
+        return interrupted(self.name) if self.stage is not Stage.FAILED else None
+
+    def recover(self, progress: Progress, way: WayOut) -> WriteResult:
+        """Finish, roll back or forget an interrupted change, and read the file again."""
+        with self.job_lock.held(progress):
+            self.require_no_experiment()
+            result = WriteResult(recover(self.name, way))
+            self._read_again(progress)
+            return result
+
+    def take_back(
+        self,
+        progress: Progress,
+        whole: bool = False,  # noqa: ARG002 - the signature of write
+    ) -> WriteResult | OnlyWhole:
+        """Undo the last change of the file from the store of old bytes, and read it again.
+
+        Raises OperationError and EditError if nothing was changed.
+        """
+        return self._write_with(progress, lambda _: WriteResult(take_back(self.name)))
+
+    def past_writes(self, progress: Progress) -> tuple[PastWrite, ...]:
+        """What this program wrote to the file, newest first; nothing where that cannot be found out."""
+        with self.job_lock.held(progress), cancelling(progress):
+            try:
+                return past_writes(self.name, self.disk.archives[0].source if self.disk.archives else None)
+            except (EditError, SourceError):
+                return ()
+
+    def edits_before(self, progress: Progress, number: int) -> tuple[Edit, ...]:
+        """The edits that lead to the state before write ``number`` of those listed.
+
+        Raises OperationError, SourceError, EditError and Cancelled.
+        """
+        with self.job_lock.held(progress), cancelling(progress):
+            return edits_before(self.name, number, self.file_to_change())
+
+    def forget_past_writes(self, progress: Progress) -> str:
+        """Remove the stored old bytes of the file; returns a sentence. Raises SourceError and EditError."""
+        with self.job_lock.held(progress):
+            return forget_past_writes(self.name)
+
+    def plan_repairs(self, progress: Progress, accepted: Collection[str]) -> RepairPlan:
+        """How the archive on disk can be repaired, or what an experiment or a replay shows, to be saved first.
+
+        Raises OperationError, SourceError and Cancelled.
+        """
+        with self.job_lock.held(progress):
+            experimental = bool(self.unreal)
+            if not experimental:
+                self.file_to_change()
+            shown = self.now if experimental else self.disk
+            checks = shown.checks
+            if not checks.checked:
+                checks.run(progress)
+                self.generation += 1
+                progress.advance(0)
+            new = plan(shown.archives[0], progress, accepted, in_place=not experimental)
+            self.planned = shown, new
+            return describe(new)
+
+    def _plan_for(self, progress: Progress, accepted: Collection[str]) -> Plan:
+        """The plan that was shown, since consent covers only that; a new one if none was. Raises OperationError."""
+        if self.planned is None or self.planned[0] is not self.disk:
+            return plan(self.disk.archives[0], progress, accepted)
+        if self.planned[1].accepted != frozenset(accepted):
+            raise OperationError(
+                "Nothing was changed: these are not the repairs of the plan that was shown. Review the plan."
+            )
+        return self.planned[1]
+
+    def make_repairs(
+        self,
+        progress: Progress,
+        accepted: Collection[str],
+        copy: str,
+        whole: bool = False,
+        over: bool = True,
+        s3: Connection = DEFAULT,
+    ) -> WriteResult | OnlyWhole:
+        """Repair in place, or to the file or object ``copy``; ``over`` replaces an existing one.
+
+        ``whole`` is as in write_edit; ``s3`` says how to reach the copy.
+
+        Raises OperationError and EditError if nothing was written, SourceError and Cancelled.
+        """
+
+        def repair(source: Readable) -> WriteResult:
+            shown = self._plan_for(progress, accepted)
+            return apply_plan(shown, source, copy, progress, over=over, whole=whole, connection=s3)
+
+        if not copy:
+            return self._write_with(progress, repair)
+        with self.job_lock.held(progress):
+            return repair(self.file_to_change())
+
+    def salvage(
+        self,
+        progress: Progress,
+        accepted: Collection[str],
+        copy: str,
+        over: bool = True,
+        s3: Connection = DEFAULT,
+    ) -> WriteResult:
+        """Write the undamaged members to a new archive ``copy``; see ``make_repairs``."""
+        with self.job_lock.held(progress):
+            source = self.file_to_change()
+            return save_salvage(self._plan_for(progress, accepted), source, copy, progress, over=over, connection=s3)
+
+    def append(self, progress: Progress, locations: Sequence[str], level: int, convention: str) -> WriteResult:
+        """Append files to an RCA archive and read it again; see ``Draft`` for the options.
+
+        Raises OperationError, EditError, SourceError and Cancelled: the archive is then unchanged.
+        """
+        # Imported here because opening an archive need not wait for the writers.
+        from inspector.operations.create.creating_rca import rca_options
+        from inspector.operations.create.rca_writing import append_rca
+
+        with self.job_lock.held(progress):
+            self.file_to_change()
+            grown = append_rca(progress, self.name, locations, rca_options(level, convention))
+            self._read_again(progress)
+            return WriteResult(grown.sentence, grown.warnings)

@@ -34,43 +34,6 @@ _RANGE_STATES = {
 }
 
 
-def datasets(session: SessionState) -> tuple[DatasetRow, ...]:
-    """All datasets in the order of their ranges; those with orphans only come last."""
-    collection = session.now.location.collection
-    return () if collection is None else _datasets(collection)
-
-
-def ranges(session: SessionState, first: int, count: int) -> Page[RangeRow]:
-    """Ranges ``[first, first + count)``, sorted by dataset and key."""
-    collection = session.now.location.collection
-    every = () if collection is None else collection.ranges
-    first = max(0, min(first, len(every)))
-    rows = every[first : first + max(0, min(count, MAX_RANGE_ROWS))]
-    return Page(
-        len(every),
-        first,
-        tuple(RangeRow(each.first, each.last, each.name, each.size, _beside(each.beside)) for each in rows),
-    )
-
-
-def range_states(session: SessionState, first: int, count: int) -> bytes:
-    """The states of ranges ``[first, first + count)`` as positions in RANGE_STATES."""
-    now = session.now
-    archives = now.archives
-    stop = min(first + count, now.location.total)
-    codes = bytearray(RANGE_STATES.index(_state(archive)) for archive in archives[first:stop])
-    return bytes(codes) + bytes(max(0, stop - first - len(codes)))
-
-
-def range_place(session: SessionState, at: int) -> RangePlace:
-    """The location of range ``at``; raises OperationError if it was not read yet."""
-    archives = session.now.archives
-    if not 0 <= at < len(archives):
-        raise OperationError("This range has not been read yet. Try again in a moment.")
-    before = sum(len(archive.members) for archive in archives[:at])
-    return RangePlace(at, before if len(archives[at].members) else None)
-
-
 def _state(archive: Opened) -> RangeState:
     if not archive.complete:
         return RangeState.NOT_READ
@@ -132,3 +95,40 @@ def _dataset(
         tuple(orphans),
         tuple((kind, kinds.count(kind)) for kind in RangeMetadata if kind in kinds),
     )
+
+
+class Coverage(SessionState):
+    """The ranges of a collection."""
+
+    def datasets(self) -> tuple[DatasetRow, ...]:
+        """All datasets in the order of their ranges; those with orphans only come last."""
+        collection = self.now.location.collection
+        return () if collection is None else _datasets(collection)
+
+    def ranges(self, first: int, count: int) -> Page[RangeRow]:
+        """Ranges ``[first, first + count)``, sorted by dataset and key."""
+        collection = self.now.location.collection
+        every = () if collection is None else collection.ranges
+        first = max(0, min(first, len(every)))
+        rows = every[first : first + max(0, min(count, MAX_RANGE_ROWS))]
+        return Page(
+            len(every),
+            first,
+            tuple(RangeRow(each.first, each.last, each.name, each.size, _beside(each.beside)) for each in rows),
+        )
+
+    def range_states(self, first: int, count: int) -> bytes:
+        """The states of ranges ``[first, first + count)`` as positions in RANGE_STATES."""
+        now = self.now
+        archives = now.archives
+        stop = min(first + count, now.location.total)
+        codes = bytearray(RANGE_STATES.index(_state(archive)) for archive in archives[first:stop])
+        return bytes(codes) + bytes(max(0, stop - first - len(codes)))
+
+    def range_place(self, at: int) -> RangePlace:
+        """The location of range ``at``; raises OperationError if it was not read yet."""
+        archives = self.now.archives
+        if not 0 <= at < len(archives):
+            raise OperationError("This range has not been read yet. Try again in a moment.")
+        before = sum(len(archive.members) for archive in archives[:at])
+        return RangePlace(at, before if len(archives[at].members) else None)

@@ -24,90 +24,6 @@ from inspector.operations.protocol.extraction_views import (
 from inspector.operations.protocol.views import Chosen, Stage
 from inspector.operations.session.state import SessionState
 
-
-def plan_extraction(
-    session: SessionState,
-    progress: Progress,
-    members: Collection[int] | None,
-    folder: str,
-    on_conflict: OnConflict = OnConflict.REFUSE,
-    doubtful: bool = False,
-) -> ExtractionPlan:
-    """What ``extract`` would do. Raises what that raises."""
-    with session.job_lock.held(progress):
-        return _extraction(session, members, folder, ExtractionOptions(on_conflict, doubtful), progress).plan(progress)
-
-
-def extract(
-    session: SessionState,
-    progress: Progress,
-    members: Collection[int] | None,
-    folder: str,
-    on_conflict: OnConflict = OnConflict.REFUSE,
-    doubtful: bool = False,
-    keep_damaged: bool = False,
-    remove_unfinished: bool = False,
-) -> ExtractionResult:
-    """Extract members, all for None, into a folder (see ``ExtractionOptions``).
-
-    Raises OperationError if nothing can be extracted, SourceError, and Cancelled; complete files stay then.
-    """
-    with session.job_lock.held(progress):
-        options = ExtractionOptions(on_conflict, doubtful, keep_damaged, remove_unfinished)
-        return _extraction(session, members, folder, options, progress).run(progress)
-
-
-def export_chosen(
-    session: SessionState, progress: Progress, chosen: Chosen, folder: str, most: int | None = None
-) -> ExportedFiles:
-    """Extract the selection into a private folder; nothing if it has more than ``most`` bytes.
-
-    Raises OperationError, SourceError and Cancelled.
-    """
-    with session.job_lock.held(progress):
-        now = session.now
-        wanted = _wanted(session, now.members.numbers(chosen))
-        if most is not None and size_of(wanted) > most:
-            return ExportedFiles((), TOO_LARGE)
-        _learn(session, wanted, progress)
-        return export_members(wanted, now.members.paths(chosen), Path(folder), progress)
-
-
-def export_one(session: SessionState, progress: Progress, member: int, folder: str) -> ExportedFiles:
-    """Extract a member for another program to open; raises OperationError for files that a system may execute."""
-    with session.job_lock.held(progress):
-        wanted = _wanted(session, [member])
-        _learn(session, wanted, progress)
-        return export_member(wanted, session.now.archive_set.path(member), Path(folder), progress)
-
-
-def _extraction(
-    session: SessionState, members: Collection[int] | None, folder: str, options: ExtractionOptions, progress: Progress
-) -> Extraction:
-    where = folder_at(folder)
-    wanted = _wanted(session, members)
-    _learn(session, wanted, progress)
-    return Extraction(wanted, where, options)
-
-
-def _wanted(session: SessionState, members: Collection[int] | None) -> list[MemberSelection]:
-    if session.stage is not Stage.READY:
-        raise OperationError("Nothing was extracted: not all of the archive has been read.")
-    every = all_members(session.name, session.now.archives)
-    return every if members is None else members_numbered(every, members)
-
-
-def _learn(session: SessionState, wanted: Sequence[MemberSelection], progress: Progress) -> None:
-    """Read headers that were not read yet; raises OperationError if they change the list of members."""
-    for each in wanted:
-        if learn(each.archive, each.members, progress):
-            session.generation += 1
-            raise OperationError(
-                "Nothing was extracted: headers are not where the metadata says. All headers have been "
-                "read now; plan the extraction again."
-            )
-
-
 RUNNABLE = frozenset(
     (
         *("desktop", "lnk", "exe", "bat", "cmd", "ps1", "scr", "jar", "app", "url", "sh", "com", "pif", "msi", "hta"),
@@ -230,3 +146,81 @@ def harmless(path: bytes) -> str:
     stem, dot, suffix = re.sub(r"[^0-9A-Za-z._-]+", "_", name).lstrip(".-").rpartition(".")
     suffix = suffix[:12]
     return f"{stem[: _MAX_NAME - len(suffix)]}{dot}{suffix}".lstrip(".-") or "member"
+
+
+class Extracting(SessionState):
+    """Extracts members."""
+
+    def plan_extraction(
+        self,
+        progress: Progress,
+        members: Collection[int] | None,
+        folder: str,
+        on_conflict: OnConflict = OnConflict.REFUSE,
+        doubtful: bool = False,
+    ) -> ExtractionPlan:
+        """What ``extract`` would do. Raises what that raises."""
+        with self.job_lock.held(progress):
+            return self._extraction(members, folder, ExtractionOptions(on_conflict, doubtful), progress).plan(progress)
+
+    def extract(
+        self,
+        progress: Progress,
+        members: Collection[int] | None,
+        folder: str,
+        on_conflict: OnConflict = OnConflict.REFUSE,
+        doubtful: bool = False,
+        keep_damaged: bool = False,
+        remove_unfinished: bool = False,
+    ) -> ExtractionResult:
+        """Extract members, all for None, into a folder (see ``ExtractionOptions``).
+
+        Raises OperationError if nothing can be extracted, SourceError, and Cancelled; complete files stay then.
+        """
+        with self.job_lock.held(progress):
+            options = ExtractionOptions(on_conflict, doubtful, keep_damaged, remove_unfinished)
+            return self._extraction(members, folder, options, progress).run(progress)
+
+    def export_members(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> ExportedFiles:
+        """Extract the selection into a private folder; nothing if it has more than ``most`` bytes.
+
+        Raises OperationError, SourceError and Cancelled.
+        """
+        with self.job_lock.held(progress):
+            now = self.now
+            wanted = self._wanted(now.members.numbers(chosen))
+            if most is not None and size_of(wanted) > most:
+                return ExportedFiles((), TOO_LARGE)
+            self._learn(wanted, progress)
+            return export_members(wanted, now.members.paths(chosen), Path(folder), progress)
+
+    def export_member(self, progress: Progress, member: int, folder: str) -> ExportedFiles:
+        """Extract a member for another program to open; raises OperationError for files that a system may execute."""
+        with self.job_lock.held(progress):
+            wanted = self._wanted([member])
+            self._learn(wanted, progress)
+            return export_member(wanted, self.now.archive_set.path(member), Path(folder), progress)
+
+    def _extraction(
+        self, members: Collection[int] | None, folder: str, options: ExtractionOptions, progress: Progress
+    ) -> Extraction:
+        where = folder_at(folder)
+        wanted = self._wanted(members)
+        self._learn(wanted, progress)
+        return Extraction(wanted, where, options)
+
+    def _wanted(self, members: Collection[int] | None) -> list[MemberSelection]:
+        if self.stage is not Stage.READY:
+            raise OperationError("Nothing was extracted: not all of the archive has been read.")
+        every = all_members(self.name, self.now.archives)
+        return every if members is None else members_numbered(every, members)
+
+    def _learn(self, wanted: Sequence[MemberSelection], progress: Progress) -> None:
+        """Read headers that were not read yet; raises OperationError if they change the list of members."""
+        for each in wanted:
+            if learn(each.archive, each.members, progress):
+                self.generation += 1
+                raise OperationError(
+                    "Nothing was extracted: headers are not where the metadata says. All headers have been "
+                    "read now; plan the extraction again."
+                )

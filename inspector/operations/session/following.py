@@ -17,37 +17,6 @@ MAX_PAGE = 2_000
 """The most steps in one answer."""
 
 
-def readers(session: SessionState, layer: int) -> tuple[ReaderInfo, ...]:
-    """The known readers of a layer's archive."""
-    known = readers_of(session.now.layers[layer].archive.decoder)
-    return tuple(ReaderInfo(each.name, each.title, each.kind, each.about, each.present()) for each in known)
-
-
-def reader_table(session: SessionState, progress: Progress, layer: int) -> tuple[ReaderRow, ...]:
-    """What each known reader makes of a layer's archive. Raises SourceError and Cancelled."""
-    archive = session.now.layers[layer].archive
-    return compare_readers(archive, archive.decoder, progress)
-
-
-def follow_reader(
-    session: SessionState, progress: Progress, layer: int, name: str, member: str | None = None
-) -> TraceResult:
-    """Follow a reader and keep its steps. Raises OperationError, SourceError and Cancelled."""
-    shown = session.now.layers[layer]
-    log = StepLog()
-    found = trace(shown.archive.source, reader_named(shown.archive.decoder, name), log.add, progress, member)
-    session.traced = log.steps()
-    return _result(found, log, len(session.traced), shown.archive.source.size, shown.at)
-
-
-def reader_steps(session: SessionState, first: int, count: int) -> Page[Step]:
-    """Steps of the reader that was followed last. Raises OperationError for a place before the first."""
-    if first < 0:
-        raise OperationError("Steps are counted from 0.")
-    steps = session.traced
-    return Page(len(steps), first, tuple(steps[first : first + min(max(count, 0), MAX_PAGE)]))
-
-
 def _result(found: Trace, log: StepLog, steps: int, size: int, layer: int) -> TraceResult:
     reader, reads = found.reader, found.reads
     twice, never = reads.twice(), reads.never(size)
@@ -81,3 +50,32 @@ def _marks(reads: Reads) -> tuple[ReadMark, ...]:
 
 def _first(spans: list[Span]) -> Spans:
     return tuple(spans[:MAX_MARKS])
+
+
+class Following(SessionState):
+    """Follows readers."""
+
+    def readers(self, layer: int) -> tuple[ReaderInfo, ...]:
+        """The known readers of a layer's archive."""
+        known = readers_of(self.now.layers[layer].archive.decoder)
+        return tuple(ReaderInfo(each.name, each.title, each.kind, each.about, each.present()) for each in known)
+
+    def compare_readers(self, progress: Progress, layer: int) -> tuple[ReaderRow, ...]:
+        """What each known reader makes of a layer's archive. Raises SourceError and Cancelled."""
+        archive = self.now.layers[layer].archive
+        return compare_readers(archive, archive.decoder, progress)
+
+    def follow_reader(self, progress: Progress, layer: int, name: str, member: str | None = None) -> TraceResult:
+        """Follow a reader and keep its steps. Raises OperationError, SourceError and Cancelled."""
+        shown = self.now.layers[layer]
+        log = StepLog()
+        found = trace(shown.archive.source, reader_named(shown.archive.decoder, name), log.add, progress, member)
+        self.traced = log.steps()
+        return _result(found, log, len(self.traced), shown.archive.source.size, shown.at)
+
+    def reader_steps(self, first: int, count: int) -> Page[Step]:
+        """Steps of the reader that was followed last. Raises OperationError for a place before the first."""
+        if first < 0:
+            raise OperationError("Steps are counted from 0.")
+        steps = self.traced
+        return Page(len(steps), first, tuple(steps[first : first + min(max(count, 0), MAX_PAGE)]))

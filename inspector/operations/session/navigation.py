@@ -35,47 +35,6 @@ _ROWS_PER_STEP = 1_024
 """Rows of a table that are looked at between two chances to cancel."""
 
 
-def next_unexplained(
-    session: SessionState, progress: Progress, layer: int, offset: int, backwards: bool
-) -> Target | None:
-    """The nearest bytes beyond ``offset`` that nothing explains, None where there are none. Raises Cancelled."""
-    fields = session.now.layers[layer].fields()
-    field_filter = FieldFilter(lambda field: field.kind.shape is Shape.UNCLAIMED, _UNEXPLAINED_ROLES)
-    return _target(layer, FieldSearch(field_filter, offset, backwards, progress).among(fields))
-
-
-def next_similar(
-    session: SessionState, progress: Progress, layer: int, offset: int, kind: Kind, name: str, backwards: bool
-) -> Target | None:
-    """The nearest field beyond ``offset`` of a kind, of plain values also of the name. Raises Cancelled."""
-    fields = session.now.layers[layer].fields()
-
-    def is_alike(field: Field) -> bool:
-        return field.kind is kind and (not kind.is_value or field.name == name)
-
-    here = next((field for _, field in reversed(locate(fields, offset)) if is_alike(field)), None)
-    start = here.start if here is not None else offset
-    return _target(layer, FieldSearch(FieldFilter(is_alike), start, backwards, progress).among(fields))
-
-
-def next_structure(
-    session: SessionState, progress: Progress, layer: int, offset: int, kind: Kind, unused: bool, backwards: bool
-) -> Target | None:
-    """The nearest structure of a kind beyond ``offset``, in use or not, or else the first from the other end.
-
-    Raises Cancelled.
-    """
-    shown = session.now.layers[layer]
-    fields, family = shown.fields(), family_of(kind)
-    roles = _UNEXPLAINED_ROLES if kind.shape is Shape.UNCLAIMED else 0 if family is None else family_bit(family)
-    field_filter = FieldFilter(lambda field: field.kind is kind and field.unused is unused, roles)
-    for start in (offset, shown.source.size if backwards else -1):
-        found = FieldSearch(field_filter, start, backwards, progress).among(fields)
-        if found is not None:
-            return Target(layer, *found)
-    return None
-
-
 def _target(layer: int, span: Span | None) -> Target | None:
     return None if span is None else Target(layer, *span)
 
@@ -293,60 +252,6 @@ class GotoTargets:
         return find_member(wanted, name)
 
 
-def find_datapoint(session: SessionState, progress: Progress, expression: str) -> Target:
-    """Where a datapoint is (see ``datapoint_key``); its range is read now if that has not been.
-
-    Raises OperationError where there is none, or several, and Cancelled.
-    """
-    wanted = datapoint_key(expression)
-    if wanted is None:
-        raise OperationError("Type a key, such as key 12345.")
-    collection = session.now.location.collection
-    if collection is None:
-        return _in_archive(session, 0, wanted[1], progress)
-    numbers = _ranges_with(collection, *wanted)
-    for at in numbers[:-1]:  # ranges that overlap: one of them may hold the key by its name alone
-        try:
-            return _in_archive(session, at, wanted[1], progress)
-        except OperationError:
-            continue
-    return _in_archive(session, numbers[-1], wanted[1], progress)
-
-
-def _in_archive(session: SessionState, at: int, key: int, progress: Progress) -> Target:
-    archive = _read(session, at, progress)
-    member = member_with(archive, key)
-    if member is not None and learn(archive, (member,), progress):
-        session.generation += 1
-        member = member_with(archive, key)
-    if member is None:
-        raise OperationError(_missing(session, archive, at, key))
-    spans = archive.members[member].spans
-    if not spans:
-        raise OperationError(f"It is not known where the datapoint with key {key:,} is: its range is damaged.")
-    return Target(at, *spans[0])
-
-
-def _read(session: SessionState, at: int, progress: Progress) -> Opened:
-    now = session.now
-    archive = now.open_ahead(at) if now.location.total else None
-    if archive is None or (session.stage is Stage.CANCELLED and at < len(now.archives) and not archive.complete):
-        raise OperationError("Reading was cancelled, so this is incomplete. Reload it.")
-    if not archive.complete:
-        now.location.decode(at, progress)
-        session.generation += 1
-    return archive
-
-
-def _missing(session: SessionState, archive: Opened, at: int, key: int) -> str:
-    collection = session.now.location.collection
-    if collection is None:
-        what = "archive holds" if archive.format == "datas3t" else "is not a datas3t range and holds"
-        return f"This {what} no datapoint with key {key:,}."
-    name = visible(collection.ranges[at].name)
-    return f"Key {key:,} is among those that the name of {name} tells, but there is no such datapoint in it."
-
-
 def _ranges_with(collection: Collection, dataset: str, key: int) -> list[int]:
     """The numbers of the ranges that may hold a key; raises OperationError for none, or for several datasets."""
     if dataset and dataset not in collection.datasets:
@@ -371,3 +276,93 @@ def _nowhere(ranges: list[Range], key: int) -> str:
     sides = [f"the one before ends with {lasts[before]:,}"] if before >= 0 else []
     sides += [f"the next one begins with {firsts[after]:,}"] if after < len(firsts) else []
     return f"No range holds key {key:,}: {' and '.join(sides)}." if sides else f"No range holds key {key:,}."
+
+
+class Navigation(SessionState):
+    """Where expressions and searches lead."""
+
+    def next_unexplained(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Target | None:
+        """The nearest bytes beyond ``offset`` that nothing explains, None where there are none. Raises Cancelled."""
+        fields = self.now.layers[layer].fields()
+        field_filter = FieldFilter(lambda field: field.kind.shape is Shape.UNCLAIMED, _UNEXPLAINED_ROLES)
+        return _target(layer, FieldSearch(field_filter, offset, backwards, progress).among(fields))
+
+    def next_similar(
+        self, progress: Progress, layer: int, offset: int, kind: Kind, name: str, backwards: bool
+    ) -> Target | None:
+        """The nearest field beyond ``offset`` of a kind, of plain values also of the name. Raises Cancelled."""
+        fields = self.now.layers[layer].fields()
+
+        def is_alike(field: Field) -> bool:
+            return field.kind is kind and (not kind.is_value or field.name == name)
+
+        here = next((field for _, field in reversed(locate(fields, offset)) if is_alike(field)), None)
+        start = here.start if here is not None else offset
+        return _target(layer, FieldSearch(FieldFilter(is_alike), start, backwards, progress).among(fields))
+
+    def next_structure(
+        self, progress: Progress, layer: int, offset: int, kind: Kind, unused: bool, backwards: bool
+    ) -> Target | None:
+        """The nearest structure of a kind beyond ``offset``, in use or not, or else the first from the other end.
+
+        Raises Cancelled.
+        """
+        shown = self.now.layers[layer]
+        fields, family = shown.fields(), family_of(kind)
+        roles = _UNEXPLAINED_ROLES if kind.shape is Shape.UNCLAIMED else 0 if family is None else family_bit(family)
+        field_filter = FieldFilter(lambda field: field.kind is kind and field.unused is unused, roles)
+        for start in (offset, shown.source.size if backwards else -1):
+            found = FieldSearch(field_filter, start, backwards, progress).among(fields)
+            if found is not None:
+                return Target(layer, *found)
+        return None
+
+    def find_datapoint(self, progress: Progress, expression: str) -> Target:
+        """Where a datapoint is (see ``datapoint_key``); its range is read now if that has not been.
+
+        Raises OperationError where there is none, or several, and Cancelled.
+        """
+        wanted = datapoint_key(expression)
+        if wanted is None:
+            raise OperationError("Type a key, such as key 12345.")
+        collection = self.now.location.collection
+        if collection is None:
+            return self._in_archive(0, wanted[1], progress)
+        numbers = _ranges_with(collection, *wanted)
+        for at in numbers[:-1]:  # ranges that overlap: one of them may hold the key by its name alone
+            try:
+                return self._in_archive(at, wanted[1], progress)
+            except OperationError:
+                continue
+        return self._in_archive(numbers[-1], wanted[1], progress)
+
+    def _in_archive(self, at: int, key: int, progress: Progress) -> Target:
+        archive = self._read(at, progress)
+        member = member_with(archive, key)
+        if member is not None and learn(archive, (member,), progress):
+            self.generation += 1
+            member = member_with(archive, key)
+        if member is None:
+            raise OperationError(self._missing(archive, at, key))
+        spans = archive.members[member].spans
+        if not spans:
+            raise OperationError(f"It is not known where the datapoint with key {key:,} is: its range is damaged.")
+        return Target(at, *spans[0])
+
+    def _read(self, at: int, progress: Progress) -> Opened:
+        now = self.now
+        archive = now.open_ahead(at) if now.location.total else None
+        if archive is None or (self.stage is Stage.CANCELLED and at < len(now.archives) and not archive.complete):
+            raise OperationError("Reading was cancelled, so this is incomplete. Reload it.")
+        if not archive.complete:
+            now.location.decode(at, progress)
+            self.generation += 1
+        return archive
+
+    def _missing(self, archive: Opened, at: int, key: int) -> str:
+        collection = self.now.location.collection
+        if collection is None:
+            what = "archive holds" if archive.format == "datas3t" else "is not a datas3t range and holds"
+            return f"This {what} no datapoint with key {key:,}."
+        name = visible(collection.ranges[at].name)
+        return f"Key {key:,} is among those that the name of {name} tells, but there is no such datapoint in it."

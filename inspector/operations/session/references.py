@@ -28,19 +28,6 @@ Chain = Sequence[Field]
 """Fields inside one another, outermost first."""
 
 
-def references(
-    session: SessionState, layer: int, offset: int, path: tuple[int, ...] | None = None
-) -> tuple[Reference, ...]:
-    """Where the byte at ``offset`` of a layer leads, or the field at ``path``; the nearest meaning first.
-
-    Raises OperationError where the layer is gone and SourceError where its checksums cannot be read.
-    """
-    now = session.now
-    shown = now.layers[layer]
-    chain = _chain_at(shown.fields(), offset, path)
-    return ReferenceFinder(shown, now.archive_set.number(shown.at, 0)).references(chain)
-
-
 def _chain_at(fields: Sequence[Field], offset: int, path: tuple[int, ...] | None) -> list[Field]:
     if path is None:
         return [field for _, field in locate(fields, offset)]
@@ -306,22 +293,6 @@ MAX_ARROW_FIELDS = 2_000
 """Fields looked at for one answer: it has to come at once."""
 
 
-def arrows(session: SessionState, layer: int, start: int, stop: int) -> tuple[Arrow, ...]:
-    """The references from or to a byte in ``[start, stop)`` of a layer, in the order of these bytes.
-
-    Raises OperationError where the layer is gone and SourceError where bytes cannot be read.
-    """
-    now = session.now
-    shown = now.layers[layer]
-    if shown.info.kind is LayerKind.CONTENT:
-        return ()
-    finder = _ArrowFinder(ReferenceFinder(shown, now.archive_set.number(shown.at, 0)), Span(start, stop))
-    found: dict[tuple[int, int], Arrow] = {}
-    for arrow in islice(finder.arrows(), MAX_ARROWS):
-        found.setdefault((-1 if arrow.source is None else arrow.source.start, arrow.target.start), arrow)
-    return tuple(found.values())
-
-
 class _ArrowFinder:
     """Finds the arrows of one stretch of bytes."""
 
@@ -420,3 +391,32 @@ def _chains_in(fields: Sequence[Field], shown: Span, above: tuple[Field, ...]) -
         yield chain
         if not (field.kind.leads_on or field.kind.heads_member):
             yield from _chains_in(field.children, shown, chain)
+
+
+class References(SessionState):
+    """Where bytes lead."""
+
+    def references(self, layer: int, offset: int, path: tuple[int, ...] | None = None) -> tuple[Reference, ...]:
+        """Where the byte at ``offset`` of a layer leads, or the field at ``path``; the nearest meaning first.
+
+        Raises OperationError where the layer is gone and SourceError where its checksums cannot be read.
+        """
+        now = self.now
+        shown = now.layers[layer]
+        chain = _chain_at(shown.fields(), offset, path)
+        return ReferenceFinder(shown, now.archive_set.number(shown.at, 0)).references(chain)
+
+    def arrows(self, layer: int, start: int, stop: int) -> tuple[Arrow, ...]:
+        """The references from or to a byte in ``[start, stop)`` of a layer, in the order of these bytes.
+
+        Raises OperationError where the layer is gone and SourceError where bytes cannot be read.
+        """
+        now = self.now
+        shown = now.layers[layer]
+        if shown.info.kind is LayerKind.CONTENT:
+            return ()
+        finder = _ArrowFinder(ReferenceFinder(shown, now.archive_set.number(shown.at, 0)), Span(start, stop))
+        found: dict[tuple[int, int], Arrow] = {}
+        for arrow in islice(finder.arrows(), MAX_ARROWS):
+            found.setdefault((-1 if arrow.source is None else arrow.source.start, arrow.target.start), arrow)
+        return tuple(found.values())

@@ -22,40 +22,6 @@ from inspector.sources.s3.sentences import replaced as replaced_words
 from inspector.sources.s3.source import RemoteSource
 from inspector.sources.web.address import is_remote, is_web
 
-
-def remote(session: SessionState) -> RemoteState | None:
-    """The cost of reading so far; None for local files."""
-    # A pending edit sends no requests.
-    disk, problem = session.disk, _problem(session)
-    if problem is None and session.stage is Stage.READY:
-        problem = cut_short(disk.archives)
-    return remote_state(disk.location, problem, session.error, session.unwritten)
-
-
-def _problem(session: SessionState) -> S3Problem | None:
-    """Why the location could not be opened or read; None if it could, and for local files."""
-    if session.read_error is None or not is_remote(session.name):
-        return None
-    return problem_of(session.read_error, session.name, anonymous=session.s3.anonymous)
-
-
-def requests(session: SessionState) -> tuple[Request, ...]:
-    """The latest S3 requests, oldest first, those in flight last."""
-    log = log_of(session.disk.location, session.error)
-    return (*log.requests(), *log.in_flight()) if log is not None else ()
-
-
-def change_on_disk(session: SessionState) -> DiskChange | None:
-    """How the file on disk has changed since it was read; None if it has not, and for a folder."""
-    archives = session.disk.archives
-    return disk_change(archives[0].source) if len(archives) == 1 else None
-
-
-def cached_bytes(session: SessionState, layer: int) -> Spans:
-    """The cached bytes of a layer, which can be read without a request."""
-    return cached_spans(session.now.layers[layer].source)
-
-
 _BY_NAME = {
     "NoCredentialsError": (ErrorAction.CONNECTION, ErrorAction.UNSIGNED),
     "PartialCredentialsError": (ErrorAction.CONNECTION,),
@@ -205,3 +171,35 @@ def disk_change(source: Source) -> DiskChange | None:
     sentence = f"{name} {what}. {MAY_BE_MIXED if same else OLD_FILE_SHOWN}"
     grown = same and now.size > then.size
     return DiskChange(sentence, then.size, now.size, now.mtime_ns, grown=grown, replaced=not same)
+
+
+class Costs(SessionState):
+    """What reading costs, and how the file on disk has changed."""
+
+    def remote(self) -> RemoteState | None:
+        """The cost of reading so far; None for local files."""
+        # A pending edit sends no requests.
+        disk, problem = self.disk, self._problem()
+        if problem is None and self.stage is Stage.READY:
+            problem = cut_short(disk.archives)
+        return remote_state(disk.location, problem, self.error, self.unwritten)
+
+    def _problem(self) -> S3Problem | None:
+        """Why the location could not be opened or read; None if it could, and for local files."""
+        if self.read_error is None or not is_remote(self.name):
+            return None
+        return problem_of(self.read_error, self.name, anonymous=self.s3.anonymous)
+
+    def requests(self) -> tuple[Request, ...]:
+        """The latest S3 requests, oldest first, those in flight last."""
+        log = log_of(self.disk.location, self.error)
+        return (*log.requests(), *log.in_flight()) if log is not None else ()
+
+    def disk_change(self) -> DiskChange | None:
+        """How the file on disk has changed since it was read; None if it has not, and for a folder."""
+        archives = self.disk.archives
+        return disk_change(archives[0].source) if len(archives) == 1 else None
+
+    def cached(self, layer: int) -> Spans:
+        """The cached bytes of a layer, which can be read without a request."""
+        return cached_spans(self.now.layers[layer].source)

@@ -13,9 +13,10 @@ from inspector.operations.create.s3_inputs import ObjectInput, objects_at
 from inspector.operations.extract.selection import parts_of, refusal, with_number
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
+from inspector.operations.session.connections import Connecting
 from inspector.sources.local.member_writer import Destination, Existing, PlaceError
 from inspector.sources.s3.address import Address, parse
-from inspector.sources.s3.connection import Attempt, Connection, Profile, profiles
+from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.request_log import RequestLog
 
 if TYPE_CHECKING:
@@ -25,21 +26,11 @@ _MAX_COPIES = 1_000
 """Numbered names tried for a file whose name exists already."""
 
 
-class Browser:
+class Browser(Connecting):
     """Answers BrowseRequests, in any order. Lists only what was requested."""
 
     def __init__(self) -> None:
         self._log = RequestLog()
-
-    def profiles(self, progress: Progress) -> tuple[Profile, ...]:
-        """The profiles of this machine; sends no request."""
-        return profiles(progress)
-
-    def attempt(self, progress: Progress, connection: Connection, location: str) -> Attempt:
-        """Whether a connection reaches the bucket of a location."""
-        from inspector.sources.s3.opening import attempt  # only where S3 is used
-
-        return attempt(progress, connection, location)
 
     def buckets(self, progress: Progress, connection: Connection) -> RemotePage:
         """All buckets; raises SourceError."""

@@ -33,9 +33,9 @@ from inspector.operations.protocol.create_views import (
     InputRow,
 )
 from inspector.operations.protocol.header_draft import parse_entry
+from inspector.operations.session.connections import Connecting
 from inspector.sources.local.file import FileSource, Identity
 from inspector.sources.s3.address import is_s3, parse
-from inspector.sources.s3.connection import Attempt, Connection, Profile, profiles
 
 MAX_INPUT_ROWS = 5_000
 """Inputs listed in a preview."""
@@ -45,7 +45,7 @@ BY_NAME = "="
 """The prefix of a TACO header entry that names a member."""
 
 
-class CreateSession:
+class CreateSession(Connecting):
     """Answers CreateRequests, in any order; has no open archive."""
 
     def __init__(self) -> None:
@@ -101,16 +101,6 @@ class CreateSession:
         created = _CREATE[draft.kind](progress, draft)
         path = draft.target if draft.kind is ArchiveKind.DATAS3T else created.archives[0].path
         return CreateResult(path, created.sentence, (*removed_notes, *created.warnings))
-
-    def profiles(self, progress: Progress) -> tuple[Profile, ...]:
-        """The profiles of this machine, for archives on S3."""
-        return profiles(progress)
-
-    def attempt(self, progress: Progress, connection: Connection, location: str) -> Attempt:
-        """Whether a connection reaches the bucket of a new archive."""
-        from inspector.sources.s3.opening import attempt  # only where S3 is used
-
-        return attempt(progress, connection, location)
 
     def find(self, progress: Progress, path: str, name: str) -> FoundPlaces:
         """The locations in a catalogue of members called ``name``, where a final ``*`` matches any rest.

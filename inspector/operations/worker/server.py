@@ -1,6 +1,6 @@
 """The loop of a worker process: it receives requests from a pipe and sends each answer when it is ready.
 
-A request is ``(number, name, arguments, keywords)``; ``name`` is a method of the class of requests that is served.
+A request is ``(number, name, arguments, keywords)``; ``name`` is a method of the session that is served.
 Its answer is ``(number, True, value)`` or ``(number, False, sentence)``.
 ``("progress", number)`` asks for the progress of a job; the answer is ``(number, "progress", JobState or None)``.
 ``("cancel", number)`` cancels a job and has no answer of its own: the job's answer says that it was cancelled.
@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -31,12 +31,9 @@ from inspector.core.program.log import Log
 from inspector.core.program.progress import CANCELLED, Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.protocol.requests import ArchiveRequests, requests_of
+from inspector.operations.protocol.traits import Traits
 from inspector.operations.protocol.views import JobState
-from inspector.operations.session.archive_session import ArchiveSession
-from inspector.sources.s3.connection import DEFAULT
-from inspector.sources.s3.connection import Connection as S3Connection
-from inspector.sources.web.address import is_remote, learn
+from inspector.sources.web.address import learn
 
 GRACE_SECONDS = 5.0
 """Seconds for jobs to stop when the loop ends."""
@@ -46,27 +43,23 @@ _LOG = Log(__name__)
 _CONTROLS = {"cancel": Progress.cancel, "pause": Progress.pause, "resume": Progress.resume}
 
 
-def serve(connection: Connection, location: str, s3: S3Connection = DEFAULT) -> None:
-    """Serve one location until the pipe closes; ``s3`` says how to reach S3."""
-    session: ArchiveRequests = ArchiveSession(location, s3)
-    serve_requests(connection, session, ArchiveRequests, far=is_remote(location))
-
-
-def serve_requests(connection: Connection, session: object, protocol: type[object], *, far: bool = False) -> None:
-    """Answer requests of the class ``protocol`` with the methods of a session until the pipe closes.
+def serve_requests(
+    connection: Connection, session: object, requests: Mapping[str, Traits], *, far: bool = False
+) -> None:
+    """Answer requests with the methods of a session until the pipe closes.
 
     ``far``: the archive is on a network. Requests that wait for it are answered in order on a thread of their own.
     Keyboard interrupts are left to the parent process.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.setswitchinterval(_SWITCH_SECONDS)
-    _Server(connection, session, protocol, far).run()
+    _Server(connection, session, requests, far).run()
 
 
 class _Server:
-    def __init__(self, connection: Connection, session: object, protocol: type[object], far: bool) -> None:
+    def __init__(self, connection: Connection, session: object, requests: Mapping[str, Traits], far: bool) -> None:
         self._connection = connection
-        self._requests = {name: (getattr(session, name), traits) for name, traits in requests_of(protocol).items()}
+        self._requests = {name: (getattr(session, name), traits) for name, traits in requests.items()}
         self._far = far
         self._queue: SimpleQueue[tuple[int, Callable[[], Any]]] = SimpleQueue()
         self._jobs: dict[int, Progress] = {}

@@ -7,16 +7,9 @@ import inspect
 import re
 import subprocess
 import sys
-from collections.abc import Callable
-from functools import cache
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
-from typing import Any, get_type_hints
+from typing import Any
 
-import pytest
-
-from inspector.core.program.progress import Progress
 from inspector.operations.protocol.requests import (
     ArchiveRequests,
     AuditRequests,
@@ -24,25 +17,28 @@ from inspector.operations.protocol.requests import (
     CheckRequests,
     CompareRequests,
     CreateRequests,
+    ProfileRequests,
     requests_of,
     traits_of,
 )
 from inspector.operations.session.archive_session import ArchiveSession
+from inspector.operations.session.connections import Connecting
 from inspector.operations.worker.audit_server import Auditor, Checker
 from inspector.operations.worker.browsing import Browser
 from inspector.operations.worker.compare_session import Comparer
 from inspector.operations.worker.create_session import CreateSession
 
 ROOT = Path(__file__).parents[3]
-SERVED: dict[type, type] = {
-    ArchiveRequests: ArchiveSession,
-    CreateRequests: CreateSession,
-    BrowseRequests: Browser,
-    AuditRequests: Auditor,
-    CheckRequests: Checker,
-    CompareRequests: Comparer,
+SERVED: dict[str, tuple[Any, type]] = {
+    "ArchiveRequests": (ArchiveRequests, ArchiveSession),
+    "ProfileRequests": (ProfileRequests, Connecting),
+    "CreateRequests": (CreateRequests, CreateSession),
+    "BrowseRequests": (BrowseRequests, Browser),
+    "AuditRequests": (AuditRequests, Auditor),
+    "CheckRequests": (CheckRequests, Checker),
+    "CompareRequests": (CompareRequests, Comparer),
 }
-EVERY = [(protocol, name) for protocol in SERVED for name in requests_of(protocol)]
+EVERY = [(f"{kind}.{name}", traits) for kind, (told, _) in SERVED.items() for name, traits in requests_of(told).items()]
 
 WRITES_FILES = {
     *(
@@ -66,57 +62,29 @@ WRITES_FILES = {
     *("ArchiveRequests.take_back", "ArchiveRequests.salvage", "CreateRequests.create", "BrowseRequests.download"),
     *("AuditRequests.audit", "AuditRequests.export"),
 }
+INNER = {"show", "decoded_place", "require_no_experiment", "update_generation", "file_to_change", "preview_of"}
+"""What requests do for each other."""
 CHANGES_ARCHIVE = {"write", "take_back", "append", "recover", "make_repairs"}
 
 
-def types_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The types of a function's parameters, but for the first one, and result.
-
-    Those too that are imported for type checkers only.
-    """
-    module = import_module(function.__module__)
-    names = vars(module) | imported(module) | {"array": list}  # one of numbers cannot be subscripted at run time
-    first = next(iter(inspect.signature(function).parameters))
-    return {name: kind for name, kind in get_type_hints(function, names).items() if name != first}
+def test_a_session_has_a_method_for_each_request_and_no_other() -> None:
+    for kind, (told, session) in SERVED.items():
+        methods = {name for name, _ in inspect.getmembers(session, inspect.isfunction) if not name.startswith("_")}
+        assert methods - INNER == set(requests_of(told)), kind
 
 
-@cache
-def imported(module: ModuleType) -> dict[str, Any]:
-    nodes = ast.walk(ast.parse(inspect.getsource(module)))
-    return {
-        alias.asname or alias.name: getattr(import_module(str(node.module)), alias.name)
-        for node in nodes
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-        if node.module != "__future__"
-    }
-
-
-@pytest.mark.parametrize("protocol", SERVED, ids=lambda protocol: protocol.__name__)
-def test_a_session_serves_each_request_with_its_signature(protocol: type) -> None:
-    for name in requests_of(protocol):
-        asked, served = getattr(protocol, name), getattr(SERVED[protocol], name)
-        wanted, given = (list(inspect.signature(each).parameters.values())[1:] for each in (asked, served))
-
-        assert [(each.name, each.kind) for each in given] == [(each.name, each.kind) for each in wanted], name
-        for each, other in zip(wanted, given, strict=True):
-            assert each.default is each.empty or each.default == other.default, f"{name}: {each.name}"
-        assert types_of(asked) == types_of(served), name
-
-
-def test_every_method_is_declared_and_jobs_take_a_progress() -> None:
-    for protocol in SERVED:
-        methods = {name for name, _ in inspect.getmembers(protocol, inspect.isfunction) if not name.startswith("_")}
-        assert methods == set(requests_of(protocol))
-    for protocol, name in EVERY:
-        first = [*types_of(getattr(protocol, name)).items()][:1]
-        assert (first == [("progress", Progress)]) is requests_of(protocol)[name].is_job, name
+def test_jobs_take_a_progress_first() -> None:
+    for kind, (told, session) in SERVED.items():
+        for name, traits in requests_of(told).items():
+            parameters = inspect.signature(getattr(session, name)).parameters
+            assert ([*parameters][1:2] == ["progress"]) is traits.is_job, f"{kind}.{name}"
 
 
 def test_jobs_that_write_files_say_so() -> None:
-    assert {f"{p.__name__}.{name}" for p, name in EVERY if requests_of(p)[name].writes_files} == WRITES_FILES
-    assert {name for _, name in EVERY if traits_of(getattr(_, name)).changes_archive} == CHANGES_ARCHIVE
-    assert not [name for p, name in EVERY if requests_of(p)[name].only_shows and requests_of(p)[name].writes_files]
+    assert {name for name, traits in EVERY if traits.writes_files} == WRITES_FILES
+    assert {name.partition(".")[2] for name, traits in EVERY if traits.changes_archive} == CHANGES_ARCHIVE
+    assert traits_of(ArchiveRequests.write).changes_archive
+    assert not [name for name, traits in EVERY if traits.only_shows and traits.writes_files]
 
 
 def test_a_request_that_waits_for_no_network_is_one_that_reads_no_bytes() -> None:
@@ -128,7 +96,7 @@ def test_a_request_that_waits_for_no_network_is_one_that_reads_no_bytes() -> Non
 
 
 def test_nothing_is_asked_for_by_a_string() -> None:
-    names = {name for _, name in EVERY}
+    names = {name.partition(".")[2] for name, _ in EVERY}
     called = re.compile(
         rf"""\(\s*["'](?:{"|".join(names)})["']"""
     )  # few files have such an argument: only those are parsed

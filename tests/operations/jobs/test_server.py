@@ -13,11 +13,11 @@ import pytest
 
 from inspector.core.program.crash_report import CrashReport
 from inspector.core.program.progress import CANCELLED
+from inspector.gui.ipc.worker import archive as serve_archive
 from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import JobState, SortKey, Stage
 from inspector.operations.session.archive_session import ArchiveSession
-from inspector.operations.worker.server import serve
 from tests.patience import PATIENCE
 
 
@@ -53,7 +53,7 @@ class Asker:
 def worker(location: str) -> Iterator[tuple[Asker, Any]]:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=serve, args=(theirs, location), daemon=True)
+    process = context.Process(target=serve_archive, args=(theirs, location), daemon=True)
     process.start()
     theirs.close()
     try:
