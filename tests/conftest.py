@@ -18,6 +18,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+if len(tempfile.gettempdir()) > 60:  # the path of a socket has room for 107 bytes
+    tempfile.tempdir = os.environ["TMPDIR"] = "/tmp"
+
 _HOME = tempfile.TemporaryDirectory(prefix="inspector-tests-", ignore_cleanup_errors=True)
 
 os.environ.update(

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-PATIENCE = 240.0
+PATIENCE = 30.0
 """Seconds after which something that has not come to pass on a busy machine has failed."""
 AGAIN = 0.02
 """Seconds between two looks."""
