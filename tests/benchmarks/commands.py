@@ -1,4 +1,4 @@
-"""Whole commands against the programs that people use else, in processor time: list, extract, create, strings."""
+"""Whole commands against the programs that people use else, in processor time: list, extract and create."""
 
 from __future__ import annotations
 
@@ -75,7 +75,6 @@ print(*sorted(each for each in sys.modules if each.startswith("inspector")), sep
 """
 """Says which modules of the program a command has loaded."""
 LISTED = 300_000
-ZEROS = 32 << 20
 PEER = [sys.executable, "-m", "zipfile"]
 
 
@@ -105,11 +104,6 @@ def rows(folder: Path) -> Iterator[Row]:
     processor_time(reopened, None, kept)
     yield Row("reopen an RCA of 100,000 members / 0.3 s", 0.3, processor_time(reopened, None, kept), 1.0)
     again.unlink()
-    zeros = folder / "zeros.bin"
-    zeros.write_bytes(bytes(ZEROS))
-    times = in_turn([*PRODUCT, "list", small], [*PRODUCT, "strings", zeros])
-    yield Row("strings of 32 MiB of zeros / list a ZIP of 20 members", *times, 2.0)
-    zeros.unlink()
 
 
 def loaded(command: list[str | Path]) -> str:

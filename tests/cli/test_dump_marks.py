@@ -82,16 +82,6 @@ def test_a_diagram_is_written_instead_and_told_in_words(dump: Dump, tmp_path: Pa
     assert target.read_text(encoding="utf-8").startswith("<svg ")
 
 
-def test_sizes_are_plotted_and_told_in_words_beside_a_diagram(dump: Dump, tmp_path: Path) -> None:
-    shape, target = tmp_path / "shape.svg", tmp_path / "sizes.svg"
-    said = dump("plain.zip", "--diagram", str(shape), "--sizes", str(target)).splitlines()
-    assert said[0].startswith("Diagram of the archive: ")
-    assert said[-2] == "COLLECTION.json: stored 67 bytes, content 77 bytes, 87 %."
-    assert said[-1].startswith("Sizes of 4 members: ")
-    assert "COLLECTION.json" in target.read_text(encoding="utf-8")
-    assert "Sizes" not in shape.read_text(encoding="utf-8")
-
-
 def test_a_diagram_never_replaces_its_archive(
     tmp_path: Path, sample: Sample, capfd: pytest.CaptureFixture[str]
 ) -> None:

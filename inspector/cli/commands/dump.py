@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import pathlib
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from inspector.cli.archives import LocationPart, open_parts, status_of
@@ -57,11 +57,6 @@ OPTIONS = (
         metavar="FILE.svg",
         help="instead, draw the archive's shape, what leads where and what is wrong; a file of that name is replaced",
     ),
-    Option(
-        "--sizes",
-        metavar="FILE.svg",
-        help="instead, draw what is stored of members, segments or ranges against their content, and print both",
-    ),
     JSON,
     *CONNECTION,
 )
@@ -78,8 +73,8 @@ def run(options: argparse.Namespace) -> int:
         return _decoded(opened, options)
     if options.at is not None:
         return _at(opened, options)
-    if options.diagram is not None or options.sizes is not None:
-        return _drawings(opened, options)
+    if options.diagram is not None:
+        return _diagram(opened, pathlib.Path(options.diagram))
     with Lines() as out:
         for part in opened:
             if options.json:
@@ -149,57 +144,25 @@ def _in_member(archive: Opened, at: int) -> str:
     return f"in a record of {visible(member.path)}"
 
 
-def _drawings(opened: Sequence[LocationPart], options: argparse.Namespace) -> int:
-    """Write the pictures that were asked for, say in words what they show, and return the exit status.
+def _diagram(opened: Sequence[LocationPart], target: pathlib.Path) -> int:
+    """Draw the shape, say in words what the picture shows, and return the exit status.
 
     Raises OperationError and SourceError.
     """
-    from inspector.operations.report.writing import require_other_file
-
-    archives = [part.archive for part in opened]
-    targets = [pathlib.Path(each) for each in (options.diagram, options.sizes) if each is not None]
-    for target in targets:
-        require_other_file(target, archives)
-    said: list[str] = []
-    if options.diagram is not None:
-        said += _diagram(archives, targets[0])
-    if options.sizes is not None:
-        said += _sizes(archives, targets[-1])
-    with Lines() as out:
-        for line in said:
-            out.write(f"{line}\n")
-    return status_of(opened)
-
-
-def _diagram(archives: Sequence[Opened], target: pathlib.Path) -> Iterator[str]:
     from inspector.operations.diagram.drawing import description, diagram_svg  # dumping fields need not wait for it
     from inspector.operations.diagram.shape import diagram_of_all
     from inspector.operations.diagram.svg import Shades
+    from inspector.operations.report.writing import require_other_file, write
 
+    archives = [part.archive for part in opened]
+    require_other_file(target, archives)
     diagram = diagram_of_all(archives)
     if diagram is None:
         raise OperationError("There is nothing to draw.")
-    _write_picture(target, diagram_svg(diagram, Shades(), alone=True))
-    yield f"{description(diagram)}."
-
-
-def _sizes(archives: Sequence[Opened], target: pathlib.Path) -> Iterator[str]:
-    from inspector.operations.diagram.sizes import sizes_of
-    from inspector.operations.diagram.sizes_drawing import description, sizes_svg
-    from inspector.operations.diagram.svg import Shades
-
-    plot = sizes_of(archives)
-    if plot is None:
-        raise OperationError("There are no two sizes to compare.")
-    _write_picture(target, sizes_svg(plot, Shades(), alone=True))
-    yield from (bar.sentence for bar in plot.bars)
-    yield f"{description(plot)}."
-
-
-def _write_picture(target: pathlib.Path, picture: str) -> None:
-    from inspector.operations.report.writing import write
-
-    write(target, picture.encode("utf-8", "backslashreplace"))
+    write(target, diagram_svg(diagram, Shades(), alone=True).encode("utf-8", "backslashreplace"))
+    with Lines() as out:
+        out.write(f"{description(diagram)}.\n")
+    return status_of(opened)
 
 
 def write_object(out: Lines, source: str, part: LocationPart, depth: int) -> None:

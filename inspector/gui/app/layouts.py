@@ -38,7 +38,7 @@ class Layout(NamedTuple):
 FOOT = frozenset(
     (
         *("Findings", "Digests", "Header", "Changes", "Repair", "Requests", "Reader"),
-        *("Strings", "Decoded", "Experiment", "Diagram", "Replay"),
+        *("Experiment", "Diagram", "Replay"),
     )
 )
 """The panels that are shown while they have something to say."""

@@ -13,7 +13,7 @@ from inspector.gui.hex.hex_pane import HexPane
 
 ORDER = (
     *("Coverage", "Members", "Structure", "", "Byte"),
-    *("Findings", "Digests", "Header", "Changes", "Repair", "Requests", "Reader", "Strings", "Decoded", "Diagram"),
+    *("Findings", "Digests", "Header", "Changes", "Repair", "Requests", "Reader", "Diagram"),
 )
 """The order of the panes, by the names of their docks; the hex view has none."""
 FRAME_PX = 2

@@ -54,11 +54,9 @@ if TYPE_CHECKING:  # each panel is loaded when it is made
     from inspector.gui.panels.changing.header import HeaderPanel
     from inspector.gui.panels.changing.repair import RepairPanel
     from inspector.gui.panels.changing.replay import ReplayPanel
-    from inspector.gui.panels.decoded import DecodedPanel
     from inspector.gui.panels.diagram.panel import DiagramPanel
     from inspector.gui.panels.reader.panel import ReaderPanel
     from inspector.gui.panels.requests import RequestsPanel
-    from inspector.gui.panels.strings import StringsPanel
 
 MIN_SIDE_WIDTHS = (216, 160)
 """The least widths of the panels at the left and right: names and verdicts are read first."""
@@ -156,8 +154,6 @@ class Tab(QWidget):
             "Repair": self._dock("Repair", self._make_repair, bottom),
             "Requests": self._dock("Requests", self._make_requests, bottom),
             "Reader": self._dock("Reader", self._make_reader, bottom),
-            "Strings": self._dock("Strings", self._make_strings, bottom),
-            "Decoded": self._dock("Decoded", self._make_decoded, bottom),
             "Experiment": self._dock("Experiment", self._make_experiment, bottom),
             "Diagram": self._dock("Diagram", self._make_diagram, bottom),
             "Replay": self._dock("Replay", self._make_replay, bottom),
@@ -166,7 +162,7 @@ class Tab(QWidget):
         self.panes = PaneFocus(document, self.area, self.hex_pane, self.docks)
         self.area.addDockWidget(Qt.DockWidgetArea.TopDockWidgetArea, self.coverage)
         beside_findings = ("Digests", "Header", "Changes", "Repair", "Requests", "Reader")
-        for name in (*beside_findings, "Strings", "Decoded", "Experiment", "Diagram", "Replay"):
+        for name in (*beside_findings, "Experiment", "Diagram", "Replay"):
             self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
         self.docks["Findings"].raise_()
         self._first_layout = self.area.saveState(DOCKS_VERSION)
@@ -265,16 +261,6 @@ class Tab(QWidget):
         return cast("ReaderPanel", self._panel("Reader"))
 
     @property
-    def strings(self) -> StringsPanel:
-        """The strings of the bytes shown."""
-        return cast("StringsPanel", self._panel("Strings"))
-
-    @property
-    def decoded(self) -> DecodedPanel:
-        """The decoded bytes of a member."""
-        return cast("DecodedPanel", self._panel("Decoded"))
-
-    @property
     def experiment_panel(self) -> ExperimentPanel:
         """The steps of the experiment."""
         return cast("ExperimentPanel", self._panel("Experiment"))
@@ -370,16 +356,6 @@ class Tab(QWidget):
 
         return RequestsPanel(self.request_watch)
 
-    def _make_strings(self) -> StringsPanel:
-        from inspector.gui.panels.strings import StringsPanel
-
-        return StringsPanel(self.document)
-
-    def _make_decoded(self) -> DecodedPanel:
-        from inspector.gui.panels.decoded import DecodedPanel
-
-        return DecodedPanel(self.document)
-
     def _make_diagram(self) -> DiagramPanel:
         from inspector.gui.panels.diagram.panel import DiagramPanel
 
@@ -400,8 +376,6 @@ class Tab(QWidget):
             "Repair": lambda: self._is_made("Repair") and self.repair.is_needed,
             "Requests": lambda: self.request_watch.is_remote,
             "Reader": lambda: self._is_made("Reader") and self.reader.is_needed,
-            "Strings": lambda: self._is_made("Strings") and self.strings.is_needed,
-            "Decoded": lambda: self._is_made("Decoded") and self.decoded.is_needed,
             "Experiment": lambda: self.experiment.is_on,
             "Diagram": lambda: self._is_made("Diagram") and self.diagram.is_needed,
             "Replay": lambda: self.replaying.is_on,
@@ -632,9 +606,9 @@ class Tab(QWidget):
         self._enlarge("Reader", FULL_READER_HEIGHT, 52)
         self.reader.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def show_diagram(self, *, sizes: bool = False) -> None:
-        """Show the shape of the archive, or the sizes in it."""
-        self.diagram.open(sizes=sizes)
+    def show_diagram(self) -> None:
+        """Show the shape of the archive."""
+        self.diagram.open()
         self._show_dock("Diagram")
         self._enlarge("Diagram", FULL_READER_HEIGHT, 52)
         self.diagram.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -655,19 +629,6 @@ class Tab(QWidget):
             self.hex_pane.set_unread(result.layer, result.never)
         else:
             self.hex_pane.set_unread(0, ())
-
-    def show_strings(self) -> None:
-        """Search the bytes shown for strings."""
-        self.strings.open()
-        self._show_dock("Strings")
-        self.strings.setFocus(Qt.FocusReason.ShortcutFocusReason)
-
-    def show_decoded(self) -> None:
-        """Show what the member at the caret decodes to, in step with its stored bytes."""
-        self.decoded.open()
-        self._show_dock("Decoded")
-        self._enlarge("Decoded")
-        self.decoded.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def show_experiment(self) -> None:
         """Begin an experiment, and focus the list of its steps."""

@@ -7,11 +7,8 @@ from functools import partial
 from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
-from inspector.core.numbers import hexadecimal, in_bytes
-from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.kit.text import escaped, short
-from inspector.operations.protocol.bytes_views import Repeat
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import FieldRow, Reference, Target
 
@@ -20,10 +17,6 @@ ALL_EXPLAINED_BEFORE = "No unexplained bytes before this one."
 ALL_EXPLAINED_AFTER = "No unexplained bytes after this one."
 NONE_OF_KIND_BEFORE = "No other {kind} “{name}” before this one."
 NONE_OF_KIND_AFTER = "No other {kind} “{name}” after this one."
-NO_ZEROS_BEFORE = "No run of 64 zeros begins before this byte."
-NO_ZEROS_AFTER = "No run of 64 zeros begins after this byte."
-NO_REPEAT_BEFORE = "No repeated block was found before this byte."
-NO_REPEAT_AFTER = "No repeated block was found after this byte."
 
 
 class Navigation(QObject):
@@ -89,30 +82,6 @@ class Navigation(QObject):
         message = ALL_EXPLAINED_BEFORE if backwards else ALL_EXPLAINED_AFTER
         job = self._document.start(ArchiveRequests.next_unexplained, here.layer, here.caret, backwards)
         job.then(partial(self._go_to_target, message))
-
-    def next_zeros(self, *, backwards: bool = False) -> None:
-        """Show the next run of zeros, or the one before."""
-        here = self._document.selection
-        message = NO_ZEROS_BEFORE if backwards else NO_ZEROS_AFTER
-
-        def show(run: Span | None) -> None:
-            self._go_to_target(message, None if run is None else Target(here.layer, *run))
-
-        self._document.start(ArchiveRequests.next_zeros, here.layer, here.caret, backwards).then(show)
-
-    def next_repeat(self, *, backwards: bool = False) -> None:
-        """Show the next bytes that stand earlier too, or those before, and say where they stand first."""
-        here = self._document.selection
-
-        def show(found: Repeat | None) -> None:
-            if found is None:
-                self._document.reported.emit(NO_REPEAT_BEFORE if backwards else NO_REPEAT_AFTER)
-                return
-            self._document.go_to(here.layer, found.start, found.stop, "step")
-            size, earlier = in_bytes(found.stop - found.start), hexadecimal(found.earlier)
-            self._document.reported.emit(f"These {size} are also at {earlier}.")
-
-        self._document.start(ArchiveRequests.next_repeat, here.layer, here.caret, backwards).then(show)
 
     def next_alike(self) -> None:
         """Show the next field of the selected kind."""

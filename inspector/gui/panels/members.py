@@ -66,6 +66,11 @@ def _bytes(row: MemberRow, size: int) -> str:
     return "…" if not row.read else "" if row.folder and not size else grouped(size)
 
 
+def _ratio(row: MemberRow) -> str:
+    """The stored bytes in percent of the content."""
+    return f"{100 * row.stored / row.size:.0f} %" if row.read and row.size and not row.folder else ""
+
+
 def _size_tip(size: int) -> str:
     return f"{in_bytes(size)} ({rounded(size)})" if size >= 1024 else in_bytes(size)
 
@@ -109,6 +114,7 @@ COLUMNS = (
         lambda row: f"byte {grouped(row.offset)} of the file" if row.offset >= 0 else None,
         is_number=True,
     ),
+    Column("Ratio", _ratio, 60, is_number=True, in_header=True),
 )
 """The columns from left to right; the first ones have names, for the panel treats them each in its own way."""
 NAME, VERDICT, SIZE, MARK = range(4)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from inspector.core.program.progress import Progress
-from inspector.core.source import Source, blocks, zeros_start, zeros_stop
+from inspector.core.source import Source, blocks
 from inspector.core.span import Span
 from inspector.operations.compare.anchors import hashes_of
 from inspector.operations.protocol.bytes_views import Repeat
@@ -69,29 +69,6 @@ def _runs_in(window: bytes, pattern: bytes) -> Iterator[tuple[int, int]]:
     tail = len(window.rstrip(b"\0"))
     if stop <= tail < len(window):
         yield tail, len(window)
-
-
-def next_zeros(
-    source: Source, offset: int, backwards: bool, progress: Progress, minimum: int = MIN_ZEROS
-) -> Span | None:
-    """The nearest run of zeros that begins after ``offset``, or before it. Raises SourceError and Cancelled."""
-    if not backwards:
-        # A run that goes on behind the offset has begun before it.
-        found = zero_runs(source, progress, minimum, max(0, offset))
-        return next((run for run in found if run.start > offset), None)
-    stop = min(offset, source.size)
-    progress.begin("Searching for zeros", stop)
-    pattern = bytes(max(1, minimum))
-    while stop > 0:
-        low = max(0, stop - _WINDOW)
-        window = source.read(low, stop - low + len(pattern) - 1)
-        at = window.rfind(pattern)
-        if at >= 0:
-            at += low
-            return Span(zeros_start(source, at, progress), zeros_stop(source, at, source.size, progress))
-        progress.advance(stop - low)
-        stop = low
-    return None
 
 
 # ---- repeats ---------------------------------------------------------------------------------------------------------
@@ -217,10 +194,3 @@ def _common(one: bytes, other: bytes) -> int:
     if one[:size] == other[:size]:
         return size
     return int(np.argmax(np.frombuffer(one, np.uint8, size) != np.frombuffer(other, np.uint8, size)))
-
-
-def next_repeat(found: Sequence[Repeat], offset: int, backwards: bool) -> Repeat | None:
-    """The nearest repeat that begins after ``offset``, or before it."""
-    if backwards:
-        return next((each for each in reversed(found) if each.start < offset), None)
-    return next((each for each in found if each.start > offset), None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -62,41 +61,6 @@ class Repeat(Struct, frozen=True):
     earlier: int
 
 
-class Encoding(StrEnum):
-    """An encoding of strings."""
-
-    ASCII = "ascii"
-    UTF8 = "utf-8"
-    UTF16LE = "utf-16le"
-    UTF16BE = "utf-16be"
-
-
-class Text(NamedTuple):
-    """A string in the bytes ``[start, stop)``; ``text`` is its beginning where it is very long."""
-
-    start: int
-    stop: int
-    encoding: Encoding
-    characters: int
-    text: str
-
-
-class StringRow(Struct, frozen=True):
-    """A string of a layer, the names of the fields around it, and the visible path of the member it stands in."""
-
-    layer: int
-    text: Text
-    field: str
-    member: str
-
-
-class StringsFound(Struct, frozen=True):
-    """How many strings were found; not ``complete``: there are more than are kept."""
-
-    count: int
-    complete: bool
-
-
 class Piece(NamedTuple):
     """The stored bytes ``stored`` of a file, in order, give the decoded bytes ``[start, stop)``: none for a header."""
 
@@ -104,17 +68,3 @@ class Piece(NamedTuple):
     start: int
     stop: int
     label: str
-
-
-class DecodedInfo(Struct, frozen=True):
-    """What a member's stored bytes decode to, piece by piece; ``sentence`` says what is missing, "" if nothing is.
-
-    ``layer`` is the file that the stored bytes are in, and ``size`` the number of decoded bytes.
-    """
-
-    member: int
-    title: str
-    layer: int
-    size: int
-    pieces: tuple[Piece, ...]
-    sentence: str

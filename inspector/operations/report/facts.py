@@ -18,7 +18,6 @@ from inspector.core import codes
 from inspector.core.cause import MEANINGS, Cause, is_cause
 from inspector.core.drawing.colouring import PAINTS, ColourBy, Paint
 from inspector.core.drawing.diagram import Diagram
-from inspector.core.drawing.sizes import SizePlot
 from inspector.core.field import Census, Field, Run, census, runs
 from inspector.core.finding import Finding, FindingType, Severity
 from inspector.core.kinds import Family, Kind, Role, Shape, family_of
@@ -33,7 +32,6 @@ from inspector.formats._causes.diagnosis import Placed, cause_sentence, folded
 from inspector.operations.check.checking import STATES, CheckReport, own_state
 from inspector.operations.check.report import archive_readers
 from inspector.operations.diagram.shape import diagram_of_all
-from inspector.operations.diagram.sizes import sizes_of
 from inspector.operations.edit.apply_repairs import describe
 from inspector.operations.edit.plan_repairs import plan
 from inspector.operations.open.location import inside
@@ -52,7 +50,6 @@ MAX_DIGESTS = 1_000
 MAX_RANGES = 1_000
 MAX_READERS = 1_000
 MAX_DIAGRAM_ROWS = 40
-MAX_SIZE_BARS = 30
 MAP_COLUMNS = 480
 """Stretches of the map."""
 COLUMNS = 16
@@ -156,7 +153,6 @@ class ReportFacts(Struct, frozen=True):
     about: tuple[tuple[str, str], ...]
     drawing: Drawing | None
     diagram: Diagram | None
-    sizes: SizePlot | None
     findings: tuple[FindingFacts, ...]
     more_findings: str
     repair: RepairFacts | None
@@ -205,7 +201,6 @@ class _Gathering:
             (*self._about(note, now), *(("User's note", _said(each)) for each in notes)),
             self._drawing(),
             self._diagram(),
-            self._sizes(),
             findings,
             more,
             self._repair(),
@@ -281,12 +276,6 @@ class _Gathering:
     def _diagram(self) -> Diagram | None:
         try:
             return diagram_of_all(self._report.archives, named=not self._redact, rows=MAX_DIAGRAM_ROWS)
-        except SourceError:
-            return None
-
-    def _sizes(self) -> SizePlot | None:
-        try:
-            return sizes_of(self._report.archives, named=not self._redact, bars=MAX_SIZE_BARS)
         except SourceError:
             return None
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from inspector.operations.diagram.drawing import diagram_svg
-from inspector.operations.diagram.sizes_drawing import sizes_svg
 from inspector.operations.diagram.svg import Shades
 from inspector.operations.report.drawing import map_of, structure_of
 from inspector.operations.report.facts import COLUMNS, Excerpt, FindingFacts, RepairFacts, ReportFacts, Row, Table
@@ -58,8 +57,6 @@ def _article(report: ReportFacts) -> Iterator[str]:
 def _diagrams(report: ReportFacts, shades: Shades) -> Iterator[str]:
     if report.diagram is not None:
         yield f"## Diagram\n\n{diagram_svg(report.diagram, shades)}\n"
-    if report.sizes is not None:
-        yield f"## Sizes\n\n{sizes_svg(report.sizes, shades)}\n"
 
 
 def _finding(finding: FindingFacts) -> Iterator[str]:

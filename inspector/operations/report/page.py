@@ -9,7 +9,6 @@ from inspector.core.drawing.colouring import Paint
 from inspector.core.drawing.palette import COLOURS, MARKS, Mark, Scheme
 from inspector.core.verdict import State, Verdict
 from inspector.operations.diagram.drawing import diagram_svg
-from inspector.operations.diagram.sizes_drawing import sizes_svg
 from inspector.operations.diagram.svg import Shades, shade_of
 from inspector.operations.report.drawing import colours_of, map_of, structure_of
 from inspector.operations.report.facts import (
@@ -125,8 +124,6 @@ def _article(report: ReportFacts, shades: Shades) -> str:
         ]
     if report.diagram is not None:
         parts += ["<h2>Diagram</h2>\n", diagram_svg(report.diagram, shades)]
-    if report.sizes is not None:
-        parts += ["<h2>Sizes</h2>\n", sizes_svg(report.sizes, shades)]
     parts.append(_table("Ranges", report.ranges))
     parts.append("\n<h2>Findings</h2>\n")
     parts += [_finding(each, shades) for each in report.findings]

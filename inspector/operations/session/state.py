@@ -8,14 +8,14 @@ from threading import Lock
 
 from inspector.core.program.progress import Progress
 from inspector.core.reader import Step
-from inspector.core.source import BytesSource, Source, SourceError
+from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.check.checking import judgement
 from inspector.operations.edit.plan_repairs import Plan
 from inspector.operations.experiment.experiment import Experiment
 from inspector.operations.open.location import Location, NoRangeError, open_location
 from inspector.operations.open.opening import Opened
-from inspector.operations.protocol.bytes_views import Bands, Repeat, Text
+from inspector.operations.protocol.bytes_views import Bands
 from inspector.operations.protocol.replay_views import Writes
 from inspector.operations.protocol.views import ContentInfo, Stage
 from inspector.operations.replay.replay import Replay
@@ -118,9 +118,6 @@ class Snapshot:
         self.checks = Checks(name, location, self.archive_set)
         self.contents: dict[int, ContentInfo] = {}
         self.bands: dict[tuple[int, int, int, int], Bands] = {}
-        self.repeats: dict[int, tuple[Repeat, ...]] = {}
-        self.decoded: tuple[int, Source] = (-1, BytesSource(b""))
-        self.strings: tuple[int, list[Text]] = (0, [])
         self._marks: dict[int, Marks] = {}
         if location.total:
             self.open(0)

@@ -12,7 +12,7 @@ from inspector.gui.app.window import Window
 from inspector.gui.kit import accessible_names
 from tests.gui.conftest import Sample, Show, press, settle
 
-LATE = {"Header", "Changes", "Repair", "Requests", "Reader", "Strings", "Decoded", "Experiment"}
+LATE = {"Header", "Changes", "Repair", "Requests", "Reader", "Experiment"}
 
 
 def made(tab: Tab) -> set[str]:

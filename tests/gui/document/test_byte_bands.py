@@ -81,32 +81,7 @@ def test_bands_are_shown_on_request_say_in_words_what_each_stretch_is_and_are_zo
     assert not any(label.startswith("zeros") for label in tab.hex_pane.legend.labels())
 
 
-def test_runs_of_zeros_and_repeats_are_found_by_key_and_coloured_by_entropy_bytes_say_what_they_look_like(
-    tab: Tab, window: Window, qtbot: QtBot
-) -> None:
-    data = Path(tab.document.location).read_bytes()
-    said: list[str] = []
-    tab.document.reported.connect(said.append)
-    press(window, "next_zeros")
-    settle(qtbot, window)
-    start = data.index(bytes(60_000))
-    assert tab.document.selection.spans == (Span(start, start + 60_000),)
-    press(window, "next_zeros")
-    settle(qtbot, window)
-    assert said[-1] == "No run of 64 zeros begins after this byte."
-
-    press(window, "next_repeat")
-    settle(qtbot, window)
-    (repeat,) = tab.document.selection.spans
-    assert said[-1].startswith(f"These {repeat.size:,} bytes are also at 0x")
-    assert repeat.size >= 50_000
-    press(window, "previous_zeros")
-    settle(qtbot, window)
-    assert tab.document.selection.caret == start
-    press(window, "previous_repeat")
-    settle(qtbot, window)
-    assert said[-1] == "No repeated block was found before this byte."
-
+def test_coloured_by_entropy_bytes_say_what_they_look_like(tab: Tab, window: Window, qtbot: QtBot) -> None:
     window.settings.put(preferences.COLOUR_BY, ColourBy.ENTROPY)
     press(window, "show_bands")  # they stay while the colours need them
     place = tab.document.size // 3

@@ -35,7 +35,7 @@ def box(panel: DiagramPanel, text: str) -> int:
     return next(at for at, each in enumerate(panel.view.diagram.boxes) if each.label == text)
 
 
-def test_sizes_boxes_and_bytes_are_in_step_and_a_bar_opens(show: Show, window: Window, qtbot: QtBot) -> None:
+def test_boxes_and_bytes_are_in_step(show: Show, window: Window, qtbot: QtBot) -> None:
     tab = show("two-chunks.rca")
     before = tab.document.selection
     panel = drawn(tab, window, qtbot)
@@ -50,35 +50,6 @@ def test_sizes_boxes_and_bytes_are_in_step_and_a_bar_opens(show: Show, window: W
     settle(qtbot, window)
     assert label(panel, panel.view.current) == "station-3/2024-05.log"
     assert {label(panel, each) for each in panel.view._marked} == {"payload", "segment 1", "station-3/2024-05.log"}
-
-    before = tab.document.selection
-    press(window, "show_sizes")
-    view = tab.diagram.sizes
-    qtbot.waitUntil(lambda: view.plot is not None)
-    settle(qtbot, window)
-    assert tab.document.selection == before  # opening the panel moves nothing
-    qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=view.place(1).center())
-    settle(qtbot, window)
-    assert tab.document.selection.spans == (Span(0x8F87, 0x9180),)
-    assert tab.diagram.about.text().startswith("segment 2: stored 491 bytes, content 3,171 bytes, 15 %.")
-    tab.document.go_to(0, 700, 701)
-    settle(qtbot, window)
-    assert view.current == 0
-    segments = view.plot
-    qtbot.keyClick(view, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: view.plot is not segments)
-    settle(qtbot, window)
-    qtbot.keyClick(view, Qt.Key.Key_End)
-    settle(qtbot, window)
-    assert view.accessibleDescription().startswith("photos/tile_0001.png: stored ")
-    assert tab.document.selection.spans[0].start == 0x7D11  # the data, after the varint
-    members = view.plot
-    qtbot.keyClick(view, Qt.Key.Key_Backspace)
-    qtbot.waitUntil(lambda: view.plot is not members)
-    assert tab.diagram.all_button.isHidden()
-    press(window, "show_diagram")
-    qtbot.waitUntil(lambda: tab.diagram.view.diagram is not None)
-    assert not tab.diagram.shows_sizes
 
 
 def test_keys_go_from_box_to_box_along_links_and_zoom(show: Show, window: Window, qtbot: QtBot) -> None:

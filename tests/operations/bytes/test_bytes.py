@@ -1,4 +1,4 @@
-"""What bytes look like: classes and entropy, zeros, repeats and strings, against the plainest way to find them."""
+"""What bytes look like: classes and entropy, zeros and repeats, against the plainest way to find them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,8 @@ from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.operations.bytes import runs as runs_module
-from inspector.operations.bytes import strings as strings_module
 from inspector.operations.bytes.classes import LARGE_BLOCK, MAX_EXACT_STRETCH, bands, looks
-from inspector.operations.bytes.runs import next_repeat, next_zeros, repeats, zero_runs
-from inspector.operations.bytes.strings import strings
-from inspector.operations.protocol.bytes_views import Encoding
+from inspector.operations.bytes.runs import repeats, zero_runs
 
 NOISE = random.Random(7).randbytes(40_000)
 WORDS = ("the", "bytes", "of", "an", "archive", "say", "what", "they", "are", "when", "read")
@@ -193,14 +190,7 @@ ZEROS = st.lists(st.sampled_from([b"\0", b"\0\0\0\0\0", bytes(20), b"x", b"yz"])
 def test_runs_of_zeros_are_those_of_a_plain_search(window: int, data: bytes, minimum: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runs_module, "_WINDOW", window)
-        source, expected = BytesSource(data), plain_zero_runs(data, minimum)
-
-        assert list(zero_runs(source, Progress(), minimum)) == expected
-        for offset in range(len(data) + 1):
-            after = next((run for run in expected if run.start > offset), None)
-            before = next((run for run in reversed(expected) if run.start < offset), None)
-            assert next_zeros(source, offset, False, Progress(), minimum) == after
-            assert next_zeros(source, offset, True, Progress(), minimum) == before
+        assert list(zero_runs(BytesSource(data), Progress(), minimum)) == plain_zero_runs(data, minimum)
 
 
 # ---- repeats ---------------------------------------------------------------------------------------------------------
@@ -239,150 +229,3 @@ def test_places_that_soon_differ_cost_no_more_than_they_are_long() -> None:
 
     assert repeats(source, Progress()) == ()
     assert source.count <= 20 * source.size
-
-
-def test_stepping_goes_from_repeat_to_repeat() -> None:
-    data = NOISE[:2_000] + b"-" + NOISE[:1_000] + b"+" + NOISE[1_000:2_000]
-    one, other = repeats(BytesSource(data), Progress())
-
-    assert next_repeat((one, other), 0, False) == one
-    assert next_repeat((one, other), one.start, False) == other
-    assert next_repeat((one, other), other.start, False) is None
-    assert next_repeat((one, other), other.start, True) == one
-
-
-# ---- strings ---------------------------------------------------------------------------------------------------------
-
-
-def found_in(data: bytes, encodings: tuple[Encoding, ...], minimum: int = 4, wanted: str = "") -> list[tuple[int, str]]:
-    found = strings(BytesSource(data), encodings, minimum, Progress(), wanted)
-    return [(text.start, text.text) for text in found]
-
-
-@pytest.mark.parametrize(
-    ("encoding", "codec"),
-    [
-        (Encoding.ASCII, "ascii"),
-        (Encoding.UTF8, "utf-8"),
-        (Encoding.UTF16LE, "utf-16-le"),
-        (Encoding.UTF16BE, "utf-16-be"),
-    ],
-)
-def test_strings_of_each_encoding_are_found(encoding: Encoding, codec: str) -> None:
-    text = "read me" if encoding is Encoding.ASCII else "größer, Ελλάδα"
-    data = b"\xff\xfe\x07" + text.encode(codec) + b"\x00\x07\xff" + "abc".encode(codec) + b"\x07\x07"
-
-    assert found_in(data, (encoding,)) == [(3, text)]
-    assert found_in(data, (encoding,), wanted=text[:3].upper()) == [(3, text)]
-    assert found_in(data, (encoding,), wanted="nowhere") == []
-
-
-def test_what_is_ascii_is_told_as_that_and_once() -> None:
-    both = (Encoding.ASCII, Encoding.UTF8)
-    found = list(strings(BytesSource("plain\0schön".encode()), both, 4, Progress()))
-
-    assert [(each.encoding, each.text, each.stop - each.start) for each in found] == [
-        (Encoding.ASCII, "plain", 5),
-        (Encoding.UTF8, "schön", 6),
-    ]
-
-
-TEXTS = st.lists(
-    st.one_of(
-        st.sampled_from(
-            [b"ab", b"text here", b"\0", bytes(25), b"\x01\x04", "é€😀".encode(), "wide".encode("utf-16-le"), b"\xe2"]
-        ),
-        st.binary(max_size=4),
-    ),
-    max_size=20,
-).map(b"".join)
-
-
-@pytest.mark.parametrize("encoding", list(Encoding))
-@given(data=TEXTS, minimum=st.integers(1, 6), window=st.integers(1, 40))
-def test_strings_do_not_depend_on_where_reading_is_cut(
-    encoding: Encoding, data: bytes, minimum: int, window: int
-) -> None:
-    whole = list(strings(BytesSource(data), (encoding,), minimum, Progress()))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strings_module, "BLOCK_BYTES", window)
-        cut = list(strings(BytesSource(data), (encoding,), minimum, Progress()))
-
-    assert cut == whole
-
-
-@pytest.mark.parametrize("encoding", list(Encoding))
-def test_strings_beside_stretches_of_zeros_are_found_wherever_blocks_begin(
-    monkeypatch: pytest.MonkeyPatch, encoding: Encoding
-) -> None:
-    text = "wide text".encode("utf-16-be")
-    for before in range(40, 60):
-        data = bytes(before) + text + bytes(60) + text + b"\0\1\2\3\4" + bytes(45)
-        monkeypatch.setattr(strings_module, "BLOCK_BYTES", 1 << 20)
-        whole = list(strings(BytesSource(data), (encoding,), 2, Progress()))
-        for window in (9, 10, 11, 16, 50):
-            monkeypatch.setattr(strings_module, "BLOCK_BYTES", window)
-            assert list(strings(BytesSource(data), (encoding,), 2, Progress())) == whole
-
-
-def test_an_endless_string_takes_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strings_module, "WINDOW", 100)
-    monkeypatch.setattr(strings_module, "BLOCK_BYTES", 100)
-    found = list(strings(BytesSource(b"x" * 5_000), (Encoding.ASCII,), 4, Progress()))
-
-    assert "".join(each.text for each in found) == "x" * 5_000
-    assert max(each.stop - each.start for each in found) <= 300
-
-
-@pytest.mark.parametrize("encoding", [Encoding.ASCII, Encoding.UTF8])
-@given(data=TEXTS, minimum=st.integers(1, 6))
-def test_strings_begin_where_a_plain_search_begins_them(encoding: Encoding, data: bytes, minimum: int) -> None:
-    character = strings_module._PATTERNS[encoding]
-    plain = re.finditer(character + rb"{%d,}" % minimum, data)
-    texts = [(match.span(), match.group().decode().replace("\t", "")) for match in plain]
-    found = strings(BytesSource(data), (encoding,), minimum, Progress())
-
-    assert [(each.start, each.stop) for each in found] == [span for span, text in texts if text.isprintable()]
-
-
-def test_a_run_that_is_too_short_is_looked_at_once() -> None:
-    search = strings_module._Search(Encoding.UTF8, 20_000)
-    # Were each of its characters to begin a search, it would be 200 million steps.
-    assert list(search.feed(b"x" * 19_999 + b"\0" + "я".encode() * 19_999 + b"\0", True)) == []
-    assert search._pattern.match(b"x" * 19_999, 1) is None
-    assert search._pattern.match(b"x" * 40_000, 1) is None
-
-
-@pytest.mark.parametrize("encoding", [Encoding.UTF16LE, Encoding.UTF16BE])
-def test_a_run_of_utf16_that_is_too_short_is_looked_at_a_few_times(encoding: Encoding) -> None:
-    codec = {Encoding.UTF16LE: "utf-16-le", Encoding.UTF16BE: "utf-16-be"}[encoding]
-    runs = b"\xff\xff\xff".join([("я" * 19_999).encode(codec)] * 200)
-    # Were each of its characters to begin a search, it would be 40 billion steps.
-    assert found_in(runs + b"\xff" + ("я" * 20_000).encode(codec), (encoding,), 20_000) == [
-        (len(runs) + 1, "я" * strings_module.MAX_TEXT_CHARACTERS)
-    ]
-
-
-WIDE = st.lists(
-    st.sampled_from([b"a\0", b"\0a", b"\0", b"\x01", b"\xff\xff", "wide я text".encode("utf-16-le"), b"a\0" * 12]),
-    max_size=30,
-).map(b"".join)
-
-
-@pytest.mark.parametrize(
-    ("encoding", "character"),
-    [
-        (Encoding.UTF16LE, rb"(?:[\t\x20-\x7e\xa0-\xff]\x00|[\x00-\xff][\x01-\x05])"),
-        (Encoding.UTF16BE, rb"(?:\x00[\t\x20-\x7e\xa0-\xff]|[\x01-\x05][\x00-\xff])"),
-    ],
-)
-@given(data=WIDE, minimum=st.integers(1, 14))
-def test_strings_of_utf16_are_where_a_plain_search_finds_them(
-    encoding: Encoding, character: bytes, data: bytes, minimum: int
-) -> None:
-    plain = re.finditer(character + rb"{%d,}" % minimum, data, re.DOTALL)
-    assert list(strings_module._Search(encoding, minimum)._spans(data)) == [match.span() for match in plain]
-
-
-def test_noise_holds_few_strings() -> None:
-    assert len(found_in(NOISE, (Encoding.UTF16LE, Encoding.UTF16BE), minimum=8)) <= 2

@@ -91,7 +91,7 @@ def test_a_request_that_waits_for_no_network_is_one_that_reads_no_bytes() -> Non
     told = requests_of(ArchiveRequests)
     assert {name for name, traits in told.items() if not traits.is_job and not traits.waits_for_network} == {
         *("status", "layers", "interrupted", "remote", "requests", "cached", "disk_change", "upload_preview"),
-        *("readers", "reader_steps", "step_text", "parse_step", "decoded_bytes"),
+        *("readers", "reader_steps", "step_text", "parse_step"),
     }
 
 

@@ -148,30 +148,6 @@ def previous_alike(tab: Tab) -> None:
     tab.navigation.previous_alike()
 
 
-@action("Next Run of &Zeros", "Ctrl+F7")
-def next_zeros(tab: Tab) -> None:
-    """Show the next run of at least 64 zeros."""
-    tab.navigation.next_zeros()
-
-
-@action("&Previous Run of Zeros", "Ctrl+Shift+F7")
-def previous_zeros(tab: Tab) -> None:
-    """Show the previous run of at least 64 zeros."""
-    tab.navigation.next_zeros(backwards=True)
-
-
-@action("Next &Repeated Block", "Ctrl+F8")
-def next_repeat(tab: Tab) -> None:
-    """Show the next bytes that stand earlier in the file too."""
-    tab.navigation.next_repeat()
-
-
-@action("Previous R&epeated Block", "Ctrl+Shift+F8")
-def previous_repeat(tab: Tab) -> None:
-    """Show the previous bytes that stand earlier in the file too."""
-    tab.navigation.next_repeat(backwards=True)
-
-
 @action("Next &Pane", "F6")
 def next_pane(tab: Tab) -> None:
     """Move the focus to the next pane."""
@@ -290,24 +266,6 @@ def show_reader(tab: Tab) -> None:
 def show_diagram(tab: Tab) -> None:
     """Show the shape of the archive, with lines to what its records lead to."""
     tab.show_diagram()
-
-
-@action("Show Si&zes")
-def show_sizes(tab: Tab) -> None:
-    """Compare what is stored of members, segments or ranges with their content."""
-    tab.show_diagram(sizes=True)
-
-
-@action("List Strin&gs", "Ctrl+Shift+T")
-def show_strings(tab: Tab) -> None:
-    """Search the bytes for text in several encodings."""
-    tab.show_strings()
-
-
-@action("Show &Decoded", "Ctrl+Shift+E", enabled=_has_member)
-def show_decoded(tab: Tab) -> None:
-    """Show what the member at the caret decodes to, in step with its stored bytes."""
-    tab.show_decoded()
 
 
 def _has_steps(tab: Tab) -> bool:

@@ -17,7 +17,6 @@ MENUS = {"File": "&File", "Edit": "&Edit", "Go": "&Go", "View": "&View", "Archiv
 """The menus of the menu bar and their labels."""
 SUBMENUS = {
     "Panel": ("Go", "To Pane&l"),
-    "Runs": ("Go", "&Zeros and Repeats"),
     "Layout": ("View", "&Layout"),
     "Reader": ("View", "&Reader"),
     "Experiment": ("Archive", "E&xperiment"),
@@ -48,10 +47,9 @@ LAYOUT: dict[str, tuple[str, ...]] = {
         "next_pane previous_pane next_tab previous_tab list_tabs",
     ),
     "Panel": (" ".join(each.name for each in PANEL_ACTIONS),),
-    "Runs": ("next_zeros previous_zeros next_repeat previous_repeat",),
     "View": (
         "zoom_in zoom_out zoom_reset",
-        "show_arrows show_bands show_diagram show_sizes show_strings show_decoded",
+        "show_arrows show_bands show_diagram",
     ),
     "Reader": (
         "show_reader",

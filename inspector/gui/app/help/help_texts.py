@@ -14,8 +14,6 @@ PANEL_LABELS = {
     "Requests": "Re&quests",
     "Coverage": "C&overage",
     "Reader": "Re&ader",
-    "Strings": "S&trings",
-    "Decoded": "D&ecoded",
     "Experiment": "E&xperiment",
     "Diagram": "D&iagram",
     "Replay": "Repla&y",
@@ -48,14 +46,6 @@ PANELS: dict[str, str] = {
         "What another program or the specification makes of the archive, step by step: what it reads, what that means "
         "to it, and where it stops. The bytes of the current step are selected in all views."
     ),
-    "Strings": (
-        "The text in the bytes of the layer shown, in the encodings chosen, with the field and the member each string "
-        "stands in. A row selects its bytes; the content of a member is searched when it is shown."
-    ),
-    "Decoded": (
-        "What the stored bytes of a member decode to. Selecting decoded bytes marks the zstd block they come from "
-        "among the stored ones, and the other way round; of deflate data only all of it gives all of the content."
-    ),
     "Experiment": (
         "The steps of an experiment: changes of bytes over the archive, which is never written. All that is shown "
         "follows. Save what they leave as a new file, or the steps as a recipe that repeats them elsewhere."
@@ -63,8 +53,7 @@ PANELS: dict[str, str] = {
     "Diagram": (
         "The shape of the archive: its structures side by side, and lines from each record to what it leads to. "
         "Selecting a box selects its bytes. Arrows go from box to box, Enter shows what was left out, plus and minus "
-        "zoom. Sizes shows what is stored of members, segments or ranges against their content: arrows go from bar to "
-        "bar, Enter shows what a bar is made of, Backspace all again."
+        "zoom."
     ),
     "Replay": (
         "The archive after each write of a change, and in the middle of one: an append, a header update, a repair, an "
@@ -86,6 +75,7 @@ _MEMBERS = {
     "Codec": "The compression method",
     "Digest": "The recorded checksum of the content",
     "Offset": "The offset of the stored content in the archive",
+    "Ratio": "The stored bytes in percent of the content",
 }
 _FIELDS = {
     "Field": "The specification's name for the field, with the colour of its bytes",
@@ -162,13 +152,6 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Kind": "Whether the program itself runs, or a description of it is followed",
         "Verdict": "Accepts, reads wrongly, rejects, or not known",
         "Why": "Where it stops and its message, or the number of members it gives",
-    },
-    "Strings": {
-        "Offset": "Where the string begins in the layer shown",
-        "Encoding": "How its bytes are read as text",
-        "String": "The text; unprintable characters are escaped",
-        "Member": "The member it is in",
-        "Field": "The fields its first byte belongs to",
     },
     "Findings": {
         "Severity": "Error: wrong. Warning: may be wrong. Info: worth knowing",

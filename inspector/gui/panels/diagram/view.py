@@ -4,44 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
+    QHelpEvent,
     QKeyEvent,
+    QMouseEvent,
     QPainter,
     QPainterPath,
     QPaintEvent,
     QPen,
     QWheelEvent,
 )
+from PySide6.QtWidgets import QToolTip, QWidget
 
 from inspector.core.drawing.colouring import line_of
 from inspector.core.drawing.diagram import ROW, TITLE, Box, Diagram, Layout, Points, Rect, laid_out
 from inspector.core.drawing.palette import COLOURS, FAMILY_HUES, ROLE_HUES, Colours
 from inspector.core.kinds import Family, Role
 from inspector.gui.hex.painting import hatching, scheme_for
-from inspector.gui.panels.diagram.picture import MAX_WIDTH, Picture
+from inspector.gui.kit.text import plain
 
+MAX_WIDTH = 1_200
+"""The widest page; wider views leave the rest free, because lines and names get too far apart."""
 ZOOMS = (0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0)
 _STRIPE, _PADDING, _MARK = 7, 7, 14
 _WHEEL_STEP = 120
 
 
-class DiagramView(Picture):
+class DiagramView(QWidget):
     """The boxes of a diagram; one of them is current, and those with the selected bytes are framed.
 
     Signals:
+        chosen(int number): the user went to a box.
+        opened(int number): the user wants what a box stands for.
         zoomed(): the size changed.
     """
 
+    chosen = Signal(int)
+    opened = Signal(int)
     zoomed = Signal()
 
     def __init__(self) -> None:
-        super().__init__("Diagram of the archive")
+        super().__init__(mouseTracking=True, focusPolicy=Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName("Diagram of the archive")
         self.diagram: Diagram | None = None
+        self.current: int | None = None
         self.page = Layout(0, 0, (), (), ())
         self._marked: frozenset[int] = frozenset()
+        self._room = 0
         self._zoom = ZOOMS.index(1.0)
 
     @property
@@ -56,10 +68,17 @@ class DiagramView(Picture):
         self.setAccessibleDescription("")
         self._lay_out()
 
+    def fit(self, width: int) -> None:
+        """Lay everything out for a view of this width."""
+        if width != self._room:
+            self._room = width
+            self._lay_out()
+
     def _lay_out(self) -> None:
         if self.diagram is not None:
             self.page = laid_out(self.diagram, min(MAX_WIDTH, self._room / self.zoom))
-        super()._lay_out()
+        self.resize(self.sizeHint())
+        self.update()
 
     def mark(self, boxes: Collection[int], current: int | None) -> None:
         """Frame these boxes, and make one of them the current one."""
@@ -95,9 +114,10 @@ class DiagramView(Picture):
             self.zoomed.emit()
 
     def _go(self, at: int | None) -> None:
+        """Make a box the current one, as the user wants."""
         if at is not None:
-            self._marked = frozenset({at})
-        super()._go(at)
+            self.mark({at}, at)
+            self.chosen.emit(at)
 
     def _step(self, step: int) -> int | None:
         """The next box of the column."""
@@ -144,6 +164,8 @@ class DiagramView(Picture):
             self._go(moves[key]())
         elif key in zooms:
             self.zoom_by(zooms[key])
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.current is not None:
+            self.opened.emit(self.current)
         else:
             super().keyPressEvent(event)
 
@@ -157,6 +179,22 @@ class DiagramView(Picture):
 
     def _at(self, place: QPointF) -> int | None:
         return self.page.at(place.x() / self.zoom, place.y() / self.zoom)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._go(self._at(event.position()))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        if (at := self._at(event.position())) is not None:
+            self.opened.emit(at)
+
+    def event(self, event: QEvent) -> bool:
+        """Show tooltips."""
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            at = self._at(QPointF(event.pos()))
+            QToolTip.showText(event.globalPos(), plain(self.sentence(at)) if at is not None else "", self)
+            return True
+        return super().event(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
