@@ -188,7 +188,7 @@ def _ending_at_last() -> Iterator[None]:
 
 
 _PLACES = ("location", "others", "locations", "target", "inputs", "catalogue")
-_OUTPUTS = ("to", "report", "catalog", "results", "csv", "save_recipe", "save_patch")
+_OUTPUTS = ("to", "report", "catalog", "results", "csv", "save_patch")
 
 
 def _enter_addresses(options: argparse.Namespace) -> None:

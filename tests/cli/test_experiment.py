@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.cli.running import Run, objects
-
-MANUAL = Path(__file__).parent.parent.parent / "resources" / "manual" / "experiments.md"
 
 
 @pytest.fixture
@@ -42,23 +39,29 @@ def test_steps_apply_in_the_order_given_and_nothing_is_written(run: Run, archive
     assert list(archive.parent.iterdir()) == [archive]
 
 
-def test_a_recipe_leads_to_the_same_file_elsewhere(run: Run, archive: Path) -> None:
-    data, new, recipe, again = (archive.with_name(each) for each in ("data", "new", "recipe.json", "again"))
-    data.write_bytes(bytes(range(256)) * 10)
+def test_the_steps_are_told_as_json_and_what_they_leave_is_written(run: Run, archive: Path) -> None:
+    data, new = archive.with_name("data"), archive.with_name("new")
+    data.write_bytes(bytes(range(256)) * 300)
     steps = [
         *(f"--insert=100:@{data}", "--delete=0x10-0x20", "--duplicate=5-50", "--swap=0-10,end-10-"),
-        *("--copy=0-4,end-4", "--random=30-40:7", "--replace=1-3:aabbccdd", "--damage=lost-bytes:3"),
+        *("--copy=0-4,end-4", "--random=30-40:7", "--replace=1-3:aabbccdd", "--damage=lost-bytes:3", "--zero=1-3"),
     ]
-    status, out, _ = run("experiment", archive, "--json", "--to", new, "--save-recipe", recipe, *steps)
-    digest = hashlib.sha256(new.read_bytes()).hexdigest()
+    status, out, _ = run("experiment", archive, "--json", "--to", new, *steps)
+    *shown, _, written = objects(out)
 
     assert status == 1
-    assert objects(out)[-2:] == [
-        {"written": str(new), "sha256": digest},
-        {"written": str(recipe), "sha256": None},
+    assert written == {"written": str(new), "sha256": hashlib.sha256(new.read_bytes()).hexdigest()}
+    told = [{key: value for key, value in each.items() if key not in ("step", "sentence")} for each in shown]
+    digest = hashlib.sha256(data.read_bytes()).hexdigest()
+    assert told[0] == {"do": "insert", "offset": 100, "file": "data", "size": 76_800, "sha256": digest}
+    assert told[1:3] == [{"do": "delete", "start": 16, "stop": 32}, {"do": "duplicate", "start": 5, "stop": 50}]
+    assert (told[3]["do"], told[3]["first"], len(told[3]["second"])) == ("swap", [0, 10], 2)
+    assert told[5:7] == [
+        {"do": "replace", "start": 30, "stop": 40, "random": 7, "size": 10},
+        {"do": "replace", "start": 1, "stop": 3, "bytes": "aabbccdd"},
     ]
-    assert run("experiment", archive, "--json", "--recipe", recipe, "--to", again)[0] == 1
-    assert again.read_bytes() == new.read_bytes()
+    assert (told[7]["do"], told[7]["damage"]) == ("delete", "lost-bytes")
+    assert told[8] == {"do": "replace", "start": 1, "stop": 3, "fill": "00", "size": 2}
 
     patch = archive.with_name("patch.json")
     assert run("experiment", archive, "--flip=9:0", "--save-patch", patch)[1].endswith(f"Written to {patch}.\n")
@@ -66,11 +69,8 @@ def test_a_recipe_leads_to_the_same_file_elsewhere(run: Run, archive: Path) -> N
     changed = {"offset": 9, "old": f"{old:02x}", "new": f"{old ^ 1:02x}"}
     assert json.loads(patch.read_text())["patches"] == [changed]
 
-    status, out, err = run("experiment", archive, "--recipe", recipe, "--to", new, "--flip", "1:1")
+    status, out, err = run("experiment", archive, "--to", new, "--flip", "1:1")
     assert (status, "exists already" in err, out) == (2, True, "")
-    status, _, err = run("experiment", new, "--recipe", recipe)
-    assert status == 2
-    assert "The recipe is for an archive of 37,248 bytes" in err
 
 
 def test_what_is_left_sound_is_0_and_readers_are_told(run: Run, archive: Path) -> None:
@@ -95,9 +95,8 @@ def test_what_is_left_sound_is_0_and_readers_are_told(run: Run, archive: Path) -
         (["--damage", "fire"], "fire is no known damage"),
         (["--flip", "0:1", "--to", "a.rca"], "a.rca is what the experiment reads, which is never written."),
         (["--flip", "0:1", "--to", "s3://bucket/key"], "to a local file only"),
-        (["--recipe", "a.rca"], "a.rca is no valid recipe"),
         (["--swap", "0-10,5-20"], "does not fit: the bytes it swaps overlap."),
-        (["--cut", "9", "--to", "new", "--save-recipe", "./new"], "give each its own name"),
+        (["--cut", "9", "--to", "new", "--save-patch", "./new"], "give each its own name"),
     ],
 )
 def test_what_cannot_be_done_is_2_and_writes_nothing(
@@ -124,18 +123,6 @@ def test_a_folder_and_a_member_of_an_archive(run: Run, sample: Callable[[str], P
     assert "this is a folder" in run("experiment", sample("weather"), "--cut=1")[2]
     status, out, _ = run("experiment", f"{sample('plain.tar')}!/journey/readme.txt", "--cut=3", "--json")
     assert (status, objects(out)[-1]["size"]) == (2, 3)
-
-
-def test_the_recipe_of_the_manual_is_one(run: Run, sample: Callable[[str], Path], tmp_path: Path) -> None:
-    (text,) = re.findall(r"```json\n(.*?)```", MANUAL.read_text(encoding="utf-8"), re.DOTALL)
-    recipe = tmp_path / "recipe.json"
-    recipe.write_text(text, encoding="utf-8")
-    status, out, err = run(
-        "experiment", sample("two-chunks.rca"), "--recipe", recipe, "--to", tmp_path / "new", "--json"
-    )
-
-    assert (status, err) == (1, "")
-    assert objects(out)[-1]["sha256"] == json.loads(text)["result"]["sha256"]
 
 
 def test_a_file_of_no_known_format_is_not_called_unreadable(run: Run, tmp_path: Path) -> None:

@@ -21,8 +21,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.span import Span
 from inspector.operations.check.checking import CheckReport, check_location, with_readers
 from inspector.operations.check.report import as_object, as_text
-from inspector.operations.experiment import recipe
-from inspector.operations.experiment.experiment import Experiment, file_content
+from inspector.operations.experiment.experiment import Experiment, file_content, step_object
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.nested import open_nested
 from inspector.operations.protocol.audit_views import UNCHECKED
@@ -65,8 +64,6 @@ def run(options: argparse.Namespace) -> int:
     """
     experiment = _opened(options)
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
-        if options.recipe:
-            recipe.repeat(recipe.load(Path(options.recipe)), experiment, progress)
         for make in options.steps:
             experiment.set((*experiment.steps, make(experiment)), progress)
         report = check_location(options.location, progress, place=experiment.source)
@@ -81,15 +78,15 @@ def run(options: argparse.Namespace) -> int:
 
 def _opened(options: argparse.Namespace) -> Experiment:
     """The experiment before its first step. Raises OperationError for what cannot be done, and SourceError."""
-    if not options.steps and not options.recipe:
-        raise OperationError("An experiment needs a step, such as --flip 100:3 or --damage lost-bytes, or a recipe.")
+    if not options.steps:
+        raise OperationError("An experiment needs a step, such as --flip 100:3 or --damage lost-bytes.")
     place = open_nested(options.location, connection_of(options))
     if isinstance(place, (LocalFolder, S3Prefix)):
         raise OperationError("An experiment is made on one archive, and this is a folder: name the file.")
     experiment = Experiment(place)
-    targets = [each for each in (options.to, options.save_recipe, options.save_patch) if each]
+    targets = [each for each in (options.to, options.save_patch) if each]
     if len({Path(each).resolve() for each in targets}) < len(targets):  # else the first is written before it is noticed
-        raise OperationError("--to, --save-recipe and --save-patch write a file each: give each its own name.")
+        raise OperationError("--to and --save-patch write a file each: give each its own name.")
     for target in targets:
         if is_s3(target):
             raise OperationError("An experiment is written to a local file only.")
@@ -100,13 +97,10 @@ def _opened(options: argparse.Namespace) -> Experiment:
 
 
 def _write(experiment: Experiment, options: argparse.Namespace, progress: Progress) -> list[tuple[str, str]]:
-    """Write what was asked for; returns each name with the SHA-256 of an archive, or nothing for recipe and patch."""
+    """Write what was asked for; returns each name with the SHA-256 of an archive, or nothing for a patch."""
     written = []
     if options.to:
         written.append((options.to, experiment.save(Path(options.to), progress)))
-    if options.save_recipe:
-        recipe.save(experiment, Path(options.save_recipe), progress)
-        written.append((options.save_recipe, ""))
     if options.save_patch:
         experiment.save_patch(Path(options.save_patch), progress)
         written.append((options.save_patch, ""))
@@ -130,7 +124,7 @@ def _show(out: Lines, experiment: Experiment, report: CheckReport, written: list
 
 def _show_json(out: Lines, experiment: Experiment, report: CheckReport, written: list[tuple[str, str]]) -> None:
     for number, step in enumerate(experiment.steps, 1):
-        out.write(f"{json.dumps({'step': number, 'sentence': str(step), **recipe.step_object(step)})}\n")
+        out.write(f"{json.dumps({'step': number, 'sentence': str(step), **step_object(step)})}\n")
     view = experiment.view
     out.write(f"{json.dumps(as_object(report) | {'base_size': view.base_size, 'size': view.size})}\n")
     for target, digest in written:
@@ -269,8 +263,6 @@ OPTIONS = (
         )
         for name, (form, pattern, _, what) in _STEPS.items()
     ),
-    Option("--recipe", type=non_empty_name, metavar="IN.json", help="begin with the steps of a recipe"),
-    Option("--save-recipe", type=non_empty_name, metavar="OUT.json", help="write the steps as a recipe to a new file"),
     Option(
         "--save-patch",
         type=non_empty_name,

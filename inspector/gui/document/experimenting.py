@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
@@ -18,7 +17,6 @@ from inspector.gui.kit.widgets import debounce
 from inspector.operations.protocol.experiment_views import (
     Content,
     ExperimentView,
-    FileBytes,
     Inline,
     Insert,
     Operation,
@@ -74,7 +72,7 @@ class Experimenting(QObject):
 
     @property
     def unsaved(self) -> bool:
-        """Whether there are steps that are neither in a file nor in a recipe."""
+        """Whether there are steps that are not saved."""
         return self.is_on and bool(self.steps) and self.steps != self._saved
 
     @property
@@ -190,17 +188,6 @@ class Experimenting(QObject):
             asked = self._document.client.ask(ArchiveRequests.goto, expression, 0, span.start)
             asked.then(self._meant_for_these(take), self._document.reported.emit)
 
-    def change(self, row: int, text: str) -> None:
-        """Replace a step by the one that a recipe with this text has."""
-
-        def take(step: Step) -> None:
-            self.put((*self.steps[:row], step, *self.steps[row + 1 :]))
-
-        content = getattr(self.steps[row].operation, "content", None)
-        folder = str(Path(content.path).parent) if isinstance(content, FileBytes) else ""
-        asked = self._document.client.ask(ArchiveRequests.parse_step, text, folder)
-        asked.then(self._meant_for_these(take), self._document.reported.emit)
-
     def _meant_for_these(self, take: Callable[[Answer], object]) -> Callable[[Answer], None]:
         """``take`` for an answer about the steps as they are now; the places it names are others after a change."""
         steps = self.steps
@@ -250,11 +237,6 @@ class Experimenting(QObject):
         """Write the archive as the steps leave it to a new file, and call ``then`` with a sentence."""
         self._saving(self._document.start(ArchiveRequests.save_experiment, self.steps, path, over), then)
 
-    def save_recipe(self, path: str) -> None:
-        """Write the steps as a recipe."""
-        job = self._document.start(ArchiveRequests.save_recipe, self.steps, path)
-        self._saving(job, self._document.reported.emit)
-
     def save_patch(self, path: str) -> None:
         """Write what differs from the archive as a patch, which can be imported once the experiment is left."""
         job = self._document.start(ArchiveRequests.save_experiment_patch, self.steps, path)
@@ -268,16 +250,3 @@ class Experimenting(QObject):
             then(sentence)
 
         job.then(done)
-
-    def open_recipe(self, path: str) -> None:
-        """Make the steps of a recipe those of the experiment."""
-
-        def take(steps: Steps) -> None:
-            if self.begin():
-                self._saved = steps
-                self.put(steps)
-
-        if why := "" if self.is_on else self.why_not:
-            self._document.reported.emit(why)
-            return
-        self._document.start(ArchiveRequests.open_recipe, path).then(take)

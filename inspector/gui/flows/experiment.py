@@ -30,13 +30,10 @@ from inspector.operations.protocol.experiment_views import (
     Noise,
     Replace,
 )
-from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import LayerKind
 
 if TYPE_CHECKING:  # what opens an archive does not wait for them
     from inspector.gui.panels.changing.experiment import ExperimentPanel
-
-RECIPES = "Recipe (*.recipe.json)"
 
 
 class ExperimentFlow(QObject):
@@ -60,11 +57,8 @@ class ExperimentFlow(QObject):
 
     def serve(self, panel: ExperimentPanel) -> None:
         """Do what the panel asks for."""
-        panel.changeRequested.connect(self.ask_change)
         panel.damageRequested.connect(self.ask_damage)
         panel.saveRequested.connect(self.ask_save)
-        panel.recipeRequested.connect(self.ask_recipe)
-        panel.openRequested.connect(self.ask_open)
 
     def selected(self) -> Span | None:
         """The bytes a change applies to: those selected, of the field or member chosen elsewhere, or at the caret.
@@ -169,19 +163,6 @@ class ExperimentFlow(QObject):
         dialog.textValueSelected.connect(lambda text: self._experiment.damage(text.partition(":")[0]))
         dialog.open()
 
-    def ask_change(self, row: int) -> None:
-        """Ask what a step is to be, as a line of a recipe."""
-
-        def ask(text: str) -> None:
-            dialog = self._dialog("Change Step", f"Step {row + 1:,} as a line of a recipe:")
-            dialog.setTextValue(text)
-            dialog.resize(640, dialog.sizeHint().height())
-            dialog.textValueSelected.connect(lambda text: self._experiment.change(row, text))
-            dialog.open()
-
-        step = self._experiment.steps[row]
-        self._document.client.ask(ArchiveRequests.step_text, step).then(ask, self._document.reported.emit)
-
     # ---- files -----------------------------------------------------------------------------------------------------
 
     def ask_save(self) -> None:
@@ -197,18 +178,9 @@ class ExperimentFlow(QObject):
     def _saved(self, target: str, sentence: str) -> None:
         self._banner.ask(sentence, "Open It", lambda: self.chosen.emit(target))
 
-    def ask_recipe(self) -> None:
-        """Ask for the file that the steps are written to."""
-        name = f"{self._document.name}.recipe.json"
-        self._ask_target("Save Recipe", name, RECIPES, self._experiment.save_recipe)
-
     def ask_patch(self) -> None:
         """Ask for the file that what differs is written to as a patch."""
         self._ask_target("Save Patch", f"{self._document.name}.patch.json", PATCHES, self._experiment.save_patch)
-
-    def ask_open(self) -> None:
-        """Ask for a recipe, and repeat its steps."""
-        self._ask_file("Open Recipe", self._experiment.open_recipe, RECIPES)
 
     def _dialog(self, title: str, label: str) -> QInputDialog:
         dialog = QInputDialog(self._parent)
@@ -217,11 +189,11 @@ class ExperimentFlow(QObject):
         dialog.setLabelText(label)
         return dialog
 
-    def _ask_file(self, title: str, take: Callable[[str], object], filters: str = "") -> None:
+    def _ask_file(self, title: str, take: Callable[[str], object]) -> None:
         dialog = QFileDialog(self._parent, title)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([filters, ALL_FILES] if filters else [ALL_FILES])
+        dialog.setNameFilters([ALL_FILES])
         start_near(dialog, self._document.location)
         dialog.fileSelected.connect(take)
         dialog.open()

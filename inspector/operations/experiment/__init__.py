@@ -1,1 +1,1 @@
-"""Experiments: steps that change an archive over an overlay, never in its file; recipes repeat them elsewhere."""
+"""Experiments: steps that change an archive over an overlay, never in its file."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
+
+from msgspec.structs import asdict
 
 from inspector.core.edit import Edit, Patch
 from inspector.core.names import visible
@@ -14,7 +17,7 @@ from inspector.core.source import BLOCK, Source, blocks, change_of
 from inspector.core.span import Span, Spans, intersect
 from inspector.operations.edit import patch_file
 from inspector.operations.experiment.damages import damage_operation
-from inspector.operations.experiment.sources import NoiseSource, RewrittenSource
+from inspector.operations.experiment.sources import NoiseSource
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.experiment_views import (
     MAX_STEPS,
@@ -32,7 +35,6 @@ from inspector.operations.protocol.experiment_views import (
     Noise,
     Operation,
     Replace,
-    Rewrite,
     Step,
     Steps,
     Swap,
@@ -45,14 +47,12 @@ _MAX_LABELLED = 3
 MAX_GROWTH_BYTES = 1 << 30
 """An experiment may be as large as twice the archive, and so much more: what reads it takes time for every byte."""
 
-MAX_REWRITES = 8
-"""Steps that rewrite every byte of a value: each reads all that the ones before it left."""
 MAX_PIECES = 1 << 14
 """Pieces of the archive that steps may leave: reading takes time for each."""
 MAX_PATCH_BYTES = 16 << 20
 """Bytes that may differ for a patch, which holds them all."""
 MAX_SMALL_FILE_BYTES = 1 << 16
-"""The bytes of a file up to this size are a part of the step, and of a recipe."""
+"""The bytes of a file up to this size are a part of the step."""
 
 
 class Experiment:
@@ -63,7 +63,6 @@ class Experiment:
         self.steps: Steps = ()
         self._tables = [PieceTable.whole(base)]
         self._files: dict[FileBytes, FileSource] = {}
-        self._base_digest = ""
 
     @property
     def source(self) -> PieceSource:
@@ -82,14 +81,12 @@ class Experiment:
         """
         if len(steps) > MAX_STEPS:
             raise OperationError(f"An experiment has at most {MAX_STEPS:,} steps, and these are {len(steps):,}.")
-        if sum(isinstance(step.operation, Rewrite) for step in steps) > MAX_REWRITES:
-            raise OperationError(f"An experiment rewrites all of the archive at most {MAX_REWRITES} times.")
         same = 0
         while same < min(len(steps), len(self.steps)) and steps[same] == self.steps[same]:
             same += 1
         tables = self._tables[: same + 1]
         for number, step in enumerate(steps[same:], same + 1):
-            tables.append(self._applied(tables[-1], step, number, progress))
+            tables.append(self._applied(tables[-1], step, number))
             progress.advance(0)
         self.steps, self._tables = steps, tables
 
@@ -97,7 +94,7 @@ class Experiment:
         """The next step that makes a damage by name. Raises OperationError where nothing is left to damage."""
         return Step(damage_operation(name, seed, self.source.size), name)
 
-    def _applied(self, table: PieceTable, step: Step, number: int, progress: Progress) -> PieceTable:
+    def _applied(self, table: PieceTable, step: Step, number: int) -> PieceTable:
         operation = step.operation
         limit = 2 * self.base.size + MAX_GROWTH_BYTES
         try:
@@ -106,19 +103,17 @@ class Experiment:
                     f"Step {number} ({step}) makes more of the archive than is read: an experiment has at most "
                     f"{in_bytes(limit)}."
                 )
-            made = self._done(table, operation, progress)
+            made = self._done(table, operation)
         except ValueError:
             why = f"the archive has {in_bytes(table.size)} there"
             if isinstance(operation, Swap) and intersect([operation.first], [operation.second]):
                 why = "the bytes it swaps overlap"
             raise OperationError(f"Step {number} ({step}) does not fit: {why}.") from None
-        if made.size > limit:
-            raise OperationError(f"Step {number} ({step}) makes more than {in_bytes(limit)} of the archive.")
         if len(made) > MAX_PIECES:
             raise OperationError(f"Step {number} ({step}) makes more than {MAX_PIECES:,} pieces of the archive.")
         return made
 
-    def _done(self, table: PieceTable, operation: Operation, progress: Progress) -> PieceTable:
+    def _done(self, table: PieceTable, operation: Operation) -> PieceTable:
         """The table after an operation; raises ValueError where that lies outside."""
         match operation:
             case Flip(offset, bit):
@@ -128,10 +123,19 @@ class Experiment:
                 return table.replace(start, stop, self._content(content))
             case Insert(offset, content):
                 return table.insert(offset, self._content(content))
-            case Rewrite(old, new):
-                return PieceTable.whole(RewrittenSource(PieceSource(self.base, table), old, new, progress))
-            case _:
-                return _rearranged(table, operation)
+            case Delete(start, stop):
+                return table.delete(start, stop)
+            case Cut(offset):
+                return table.delete(offset, table.size)
+            case Duplicate(start, stop):
+                return table.insert(stop, table.slice(start, stop))
+            case Copy(start, stop, offset):
+                return table.replace(offset, offset + stop - start, table.slice(start, stop))
+            case Swap(first, second):
+                first, second = sorted((first, second))
+                if first.stop > second.start:
+                    raise ValueError("They overlap.")
+                return table.replace(*second, table.slice(*first)).replace(*first, table.slice(*second))
 
     def _content(self, content: Content) -> PieceTable:
         match content:
@@ -154,16 +158,6 @@ class Experiment:
         return self._files[content]
 
     # ---- what is written -------------------------------------------------------------------------------------------
-
-    def base_digest(self, progress: Progress) -> str:
-        """The SHA-256 of the archive as it is, in hex. Raises OperationError, SourceError and Cancelled."""
-        self._base_digest = self._base_digest or digest_of(self.base, progress)
-        return self._base_digest
-
-    def digest(self, progress: Progress) -> str:
-        """The SHA-256 of the archive as the steps leave it, in hex. Raises as ``base_digest``."""
-        self.require_unchanged()
-        return digest_of(self.source, progress)
 
     def require_unchanged(self) -> None:
         """Raise OperationError if what the experiment reads is another than when it was opened."""
@@ -190,7 +184,7 @@ class Experiment:
                     total += size
                 if total > MAX_PATCH_BYTES:
                     raise OperationError(
-                        f"More than {in_bytes(MAX_PATCH_BYTES)} differ, and a patch would hold them all. Save a recipe."
+                        f"More than {in_bytes(MAX_PATCH_BYTES)} differ, and a patch would hold them all. Save the file."
                     )
             at += piece.size
         what = "; ".join(str(step) for step in self.steps[:_MAX_LABELLED])
@@ -227,23 +221,20 @@ class Experiment:
         return digest.hexdigest()
 
 
-def _rearranged(table: PieceTable, operation: Delete | Cut | Duplicate | Copy | Swap) -> PieceTable:
-    """The table after an operation that brings no new bytes; raises ValueError where that lies outside."""
-    match operation:
-        case Delete(start, stop):
-            return table.delete(start, stop)
-        case Cut(offset):
-            return table.delete(offset, table.size)
-        case Duplicate(start, stop):
-            return table.insert(stop, table.slice(start, stop))
-        case Copy(start, stop, offset):
-            return table.replace(offset, offset + stop - start, table.slice(start, stop))
-        case Swap(first, second):
-            first, second = sorted((first, second))
-            if first.stop > second.start:
-                raise ValueError("They overlap.")
-            earlier, later = table.slice(*first), table.slice(*second)
-            return table.replace(*second, earlier).replace(*first, later)
+def step_object(step: Step) -> dict[str, Any]:
+    """A step as JSON: what it does, with the values of that, and what it puts somewhere in hex or by name."""
+    operation = step.operation
+    found = {"do": type(operation).__name__.lower(), **asdict(operation)}
+    match found.pop("content", None):
+        case Inline(data):
+            found["bytes"] = data.hex()
+        case Fill(pattern, size):
+            found |= {"fill": pattern.hex(), "size": size}
+        case Noise(seed, size):
+            found |= {"random": seed, "size": size}
+        case FileBytes() as file:
+            found |= {"file": file.name, "size": file.size, "sha256": file.sha256}
+    return found | ({"damage": step.damage} if step.damage else {})
 
 
 def require_another_file(source: Source, target: Path) -> None:
@@ -297,8 +288,6 @@ def place_of(operation: Operation) -> Spans:
         case Swap(first, second):
             first, second = sorted((first, second))
             return (Span(first.start, first.start + second.size), Span(second.stop - first.size, second.stop))
-        case Rewrite():
-            return ()
 
 
 def _size_after(size: int, operation: Operation) -> int:

@@ -160,19 +160,7 @@ class Swap(Struct, frozen=True):
         return f"Swap {_bytes(*self.first)} with {_bytes(*self.second)}"
 
 
-class Rewrite(Struct, frozen=True):
-    """Put the bytes ``new`` in the place of every byte that is ``old``."""
-
-    old: int
-    new: bytes
-
-    def __str__(self) -> str:
-        if not self.new:
-            return f"Remove every byte {self.old:02X}"
-        return f"Replace every byte {self.old:02X} by {self.new.hex(' ').upper()}"
-
-
-Operation = Flip | Replace | Insert | Delete | Cut | Duplicate | Copy | Swap | Rewrite
+Operation = Flip | Replace | Insert | Delete | Cut | Duplicate | Copy | Swap
 
 
 class Step(Struct, frozen=True):
@@ -208,24 +196,10 @@ DAMAGES = {
     "flipped-bit": "one bit is another",
     "changed-bytes": "a block becomes noise",
     "zero-block": "a block is zeros, as a disk leaves one it has lost",
-    "filled-block": "a block is bytes FF, as erased memory is",
-    "repeated-block": "a block is a copy of the one before it",
     "lost-bytes": "some bytes are missing in the middle",
-    "inserted-bytes": "some bytes were inserted in the middle",
-    "zero-part": "a part of a download was never written",
     "lost-part": "a part of an upload is missing",
-    "doubled-part": "a part of an upload is there twice",
-    "repeated-part": "a part was written over the next one, too",
-    "swapped-parts": "two parts of an upload changed places",
     "stopped-upload": "the file ends with one of its parts",
     "truncated": "the file ends somewhere in the middle",
-    "error-in-the-rest": "the file ends somewhere, and the error of a server follows",
-    "unwritten-tail": "the last blocks are zeros: room was made, and not filled",
     "trailing-text": "a line of text follows the end",
-    "lost-beginning": "the first bytes are missing",
-    "response-headers": "the headers of an HTTP response precede the archive",
-    "joined-archives": "the archive is there twice, one after the other",
-    "text-mode": "every line end LF became CR LF, as in a copy in text mode",
-    "text-mode-cr": "every CR is gone, as in a copy in text mode the other way",
 }
 """The damages by name, and what each does, as part of a sentence."""

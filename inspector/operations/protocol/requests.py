@@ -63,18 +63,17 @@ if TYPE_CHECKING:
     from inspector.operations.worker.create_session import CreateSession as CreateRequests
 else:
     ArchiveRequests = Requests(
-        at_once="cached disk_change interrupted layers parse_step reader_steps readers remote requests"
-        " status step_text upload_preview",
+        at_once="cached disk_change interrupted layers reader_steps readers remote requests status upload_preview",
         network="arrows checksums chosen damage datasets explain field field_rows findings goto header header_edit"
         " header_target member member_rows place range_place range_states ranges read references runs"
         " tree_rows",
         jobs="check forget_past_writes import_patch plan_repairs profiles reload repair_checksums",
         shows="arrange attempt bands build_tree census compare_readers content content_of_file crash_matrix damage_step"
         " decode diagram edits_before find_datapoint find_fields follow_reader name_causes"
-        " name_members next_similar next_structure next_unexplained open_recipe overview"
+        " name_members next_similar next_structure next_unexplained overview"
         " past_writes plan_extraction preview search show_experiment show_replay verdict_counts verdict_overview",
         writes="copy_shown export export_member export_members export_patch extract salvage save_copy save_experiment"
-        " save_experiment_patch save_recipe save_replay write_manifest",
+        " save_experiment_patch save_replay write_manifest",
         changes="append make_repairs recover take_back write",
     )
     ProfileRequests = Requests(jobs="profiles", shows="attempt")

@@ -7,7 +7,6 @@ from pathlib import Path
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
-from inspector.operations.experiment import recipe
 from inspector.operations.experiment.experiment import Experiment, file_content
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.experiment_views import Content, ExperimentView, Step, Steps
@@ -63,35 +62,14 @@ class Experimenting(Changing):
         """All bytes of a file, for a step. Raises OperationError, SourceError and Cancelled."""
         return file_content(path, progress)
 
-    def step_text(self, step: Step) -> str:
-        """A step as it stands in a recipe."""
-        return recipe.step_text(step)
-
-    def parse_step(self, text: str, folder: str) -> Step:
-        """The step that a recipe with this text has; files lie in ``folder``. Raises OperationError."""
-        return recipe.parsed_step(text, Path(folder))
-
     def save_experiment(self, progress: Progress, steps: Steps, path: str, over: bool) -> str:
         """Write what the steps leave to a new file, never to the archive."""
         with self.job_lock.held(progress):
             self._with(steps, progress).save(Path(path), progress, replace=over)
             return f"The experiment was written to {visible(path)}."
 
-    def save_recipe(self, progress: Progress, steps: Steps, path: str) -> str:
-        """Write the steps as a recipe. Raises OperationError, SourceError and Cancelled."""
-        with self.job_lock.held(progress):
-            recipe.save(self._with(steps, progress), Path(path), progress, replace=True)
-            return f"The recipe was written to {visible(path)}."
-
     def save_experiment_patch(self, progress: Progress, steps: Steps, path: str) -> str:
         """Write what differs as a patch. Raises OperationError, SourceError and Cancelled."""
         with self.job_lock.held(progress):
             self._with(steps, progress).save_patch(Path(path), progress, replace=True)
             return f"The patch was written to {visible(path)}."
-
-    def open_recipe(self, progress: Progress, path: str) -> Steps:
-        """The steps of a recipe, which is for this archive. Raises OperationError, SourceError and Cancelled."""
-        with self.job_lock.held(progress):
-            experiment = Experiment(self._base())
-            recipe.repeat(recipe.load(Path(path)), experiment, progress)
-            return experiment.steps

@@ -52,7 +52,6 @@ WRITES_FILES = {
         "ArchiveRequests.copy_shown",
         "CompareRequests.write_combination",
         "ArchiveRequests.save_experiment",
-        "ArchiveRequests.save_recipe",
         "ArchiveRequests.save_experiment_patch",
         "ArchiveRequests.save_replay",
         "ArchiveRequests.export_patch",
@@ -91,7 +90,7 @@ def test_a_request_that_waits_for_no_network_is_one_that_reads_no_bytes() -> Non
     told = requests_of(ArchiveRequests)
     assert {name for name, traits in told.items() if not traits.is_job and not traits.waits_for_network} == {
         *("status", "layers", "interrupted", "remote", "requests", "cached", "disk_change", "upload_preview"),
-        *("readers", "reader_steps", "step_text", "parse_step"),
+        *("readers", "reader_steps"),
     }
 
 

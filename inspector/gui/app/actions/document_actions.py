@@ -404,22 +404,10 @@ def save_experiment(tab: Tab) -> None:
     tab.experiment_flow.ask_save()
 
 
-@action("Save Reci&pe…", enabled=_has_experiment)
-def save_recipe(tab: Tab) -> None:
-    """Write the steps of the experiment to a file that repeats them elsewhere."""
-    tab.experiment_flow.ask_recipe()
-
-
 @action("Save Pa&tch…", enabled=_has_experiment)
 def save_experiment_patch(tab: Tab) -> None:
     """Write what differs as a patch, which can be imported and written in place after the experiment."""
     tab.experiment_flow.ask_patch()
-
-
-@action("&Open Recipe…", enabled=_can_experiment)
-def open_recipe(tab: Tab) -> None:
-    """Repeat the steps of a recipe for this archive."""
-    tab.experiment_flow.ask_open()
 
 
 @action("&What’s This?", "Shift+F1")

@@ -61,7 +61,7 @@ LAYOUT: dict[str, tuple[str, ...]] = {
         "flip_bit zero_bytes randomize_bytes replace_with_file",
         "insert_bytes insert_file delete_bytes duplicate_bytes swap_bytes cut_here",
         "damage",
-        "save_experiment save_recipe save_experiment_patch open_recipe",
+        "save_experiment save_experiment_patch",
     ),
     "Replay": ("show_replay leave_replay", "next_write previous_write", "read_crashes save_state"),
     "Layout": ("layout_inspect layout_check layout_edit save_layout",),

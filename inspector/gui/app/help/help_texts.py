@@ -48,7 +48,7 @@ PANELS: dict[str, str] = {
     ),
     "Experiment": (
         "The steps of an experiment: changes of bytes over the archive, which is never written. All that is shown "
-        "follows. Save what they leave as a new file, or the steps as a recipe that repeats them elsewhere."
+        "follows. Save what they leave as a new file."
     ),
     "Diagram": (
         "The shape of the archive: its structures side by side, and lines from each record to what it leads to. "

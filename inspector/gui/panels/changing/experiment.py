@@ -44,16 +44,12 @@ class ExperimentPanel(QWidget):
     """Shows the steps of an experiment.
 
     Signals:
-        changeRequested(int): change the step of a row.
         damageRequested(): choose a damage.
-        saveRequested(), recipeRequested(), openRequested(): save as a new file, save a recipe, open one.
+        saveRequested(): save as a new file.
     """
 
-    changeRequested = Signal(int)
     damageRequested = Signal()
     saveRequested = Signal()
-    recipeRequested = Signal()
-    openRequested = Signal()
 
     def __init__(self, document: Document, experiment: Experimenting) -> None:
         super().__init__()
@@ -64,11 +60,8 @@ class ExperimentPanel(QWidget):
         self.undo = push_button("Undo", "Undo the last change of the steps (Ctrl+Z)")
         self.redo = push_button("Redo", "Redo the change undone last (Ctrl+Y)")
         self.remove = push_button("Remove", "Take the selected step out; those after it apply to what is left (Del)")
-        self.change = push_button("Change…", "Change the selected step, as a line of a recipe (Enter)")
         self.damage = push_button("Damage…", "Damage it as a disk or a transfer does")
         self.save = push_button("Save as New File…", "Write what the steps leave to a new file")
-        self.recipe = push_button("Save Recipe…", "Write the steps to a file that repeats them elsewhere")
-        self.open = push_button("Open Recipe…", "Repeat the steps of a recipe for this archive")
         self.leave = push_button("Leave Experiment", "Drop the steps and show the archive as it is")
         self._stack = Emptiable(self.table)
         self._lay_out()
@@ -78,14 +71,10 @@ class ExperimentPanel(QWidget):
         self.undo.clicked.connect(experiment.undo)
         self.redo.clicked.connect(experiment.redo)
         self.remove.clicked.connect(self.remove_selected)
-        self.change.clicked.connect(self._change_selected)
         self.damage.clicked.connect(self.damageRequested)
         self.save.clicked.connect(self.saveRequested)
-        self.recipe.clicked.connect(self.recipeRequested)
-        self.open.clicked.connect(self.openRequested)
         self.leave.clicked.connect(experiment.leave)
         self.table.clicked.connect(self._show_bytes)
-        self.table.activated.connect(lambda _: self._change_selected())
         self.table.selectionModel().currentChanged.connect(lambda *_: self._enable())
         delete = self.table.addAction("Remove")
         delete.setShortcut(Qt.Key.Key_Delete)
@@ -95,8 +84,8 @@ class ExperimentPanel(QWidget):
 
     def _lay_out(self) -> None:
         bar = FlowLayout(GRID, GRID)
-        bar.add(self.undo, self.redo, self.remove, self.change, self.damage)
-        bar.add(self.save, self.recipe, self.open, self.leave)
+        bar.add(self.undo, self.redo, self.remove, self.damage)
+        bar.add(self.save, self.leave)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2 * GRID, GRID, 2 * GRID, 0)
         layout.setSpacing(GRID)
@@ -126,19 +115,13 @@ class ExperimentPanel(QWidget):
         experiment = self._experiment
         self.undo.setEnabled(experiment.history.can_undo)
         self.redo.setEnabled(experiment.history.can_redo)
-        for button in (self.remove, self.change):
-            button.setEnabled(self.table.currentIndex().isValid())
-        for button in (self.save, self.recipe):
-            button.setEnabled(bool(experiment.steps))
+        self.remove.setEnabled(self.table.currentIndex().isValid())
+        self.save.setEnabled(bool(experiment.steps))
         self.leave.setEnabled(experiment.is_on)
 
     def remove_selected(self) -> None:
         """Take the selected step out."""
         self._experiment.remove(self.table.currentIndex().row())
-
-    def _change_selected(self) -> None:
-        if self.table.currentIndex().isValid():
-            self.changeRequested.emit(self.table.currentIndex().row())
 
     def _show_bytes(self, index: QModelIndex) -> None:
         """Show the bytes a step left; later steps may have moved them."""
