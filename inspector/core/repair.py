@@ -46,7 +46,8 @@ class Repair:
     not empty, the file beside it whose name is the archive's with ``instead_of`` taken off and ``beside`` appended.
     ``old`` is what the format found in that file's place; None where there was nothing, and there must be nothing still
     when it is written. ``along`` are files that a salvage writes beside the new archive, and
-    ``outcomes`` says what becomes of each member in it.
+    ``outcomes`` says what becomes of each member in it. ``unsearched``: the search for members ended before the file,
+    so there may be more than it names.
     """
 
     code: str
@@ -63,6 +64,7 @@ class Repair:
     old: Source | None = None
     along: tuple[Companion, ...] = ()
     outcomes: Outcomes | None = None
+    unsearched: bool = False
 
     def __post_init__(self) -> None:
         if self.loses and self.lossless:

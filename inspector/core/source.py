@@ -231,6 +231,24 @@ def is_remote(source: Source) -> bool:
     return getattr(base, "log", None) is not None
 
 
+class Metered:
+    """A source that is read for ``left`` more bytes and then is at its end: the bound of a search."""
+
+    def __init__(self, source: Source, left: int) -> None:
+        self.name, self.size, self.left = source.name, source.size, left
+        self._source = source
+
+    def read(self, offset: int, length: int) -> bytes:
+        """See Source.read."""
+        data = self._source.read(offset, length) if self.left > 0 else b""
+        self.left -= len(data)
+        return data
+
+    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
+        """See Source.sibling."""
+        return self._source.sibling(suffix, instead_of)
+
+
 def blocks(source: Source, start: int, stop: int, size: int = BLOCK) -> Iterator[bytes]:
     """The bytes ``[start, stop)`` of ``source`` in pieces of ``size`` bytes; ends early where the source does."""
     while start < stop:

@@ -30,7 +30,7 @@ from inspector.core.source import BLOCK, Source, blocks
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.formats._zip import codes
-from inspector.formats._zip.directory import Directory
+from inspector.formats._zip.directory import Directory, Strays
 from inspector.formats._zip.members import content
 from inspector.formats._zip.records import HAS_DESCRIPTOR, LOCAL_SIZE, LOCAL_STRUCT, Local
 from inspector.formats._zip.strays import find_strays
@@ -66,7 +66,7 @@ def check_members(archive: Archive, directory: Directory, emitter: Emitter, prog
     """Judge every member, report mismatches, and return a summary."""
     directory.computed = array("q", [-1]) * len(directory.members)
     _Check(archive, directory, emitter, progress).run()
-    directory.strays = ()
+    directory.strays = Strays()
     if any(each.severity is Severity.ERROR for each in archive.findings):
         directory.strays = find_strays(archive, directory, progress)
         _report_strays(emitter, directory)
@@ -74,11 +74,12 @@ def check_members(archive: Archive, directory: Directory, emitter: Emitter, prog
 
 
 def _report_strays(emitter: Emitter, directory: Directory) -> None:
-    found = directory.strays
+    found, unsearched = directory.strays.members, directory.strays.unsearched
     if found:
         emitter.report(
             codes.ELSEWHERE,
-            f"Whole members are not where the archive says they are: {count(len(found), 'member')}, the first "
+            f"Whole members are not where the archive says they are: {'at least ' if unsearched else ''}"
+            f"{count(len(found), 'member')}, the first "
             f"{brief(found[0].name)} at byte {grouped(found[0].head)}.",
             *((each.head, each.stop) for each in islice(found, MAX_FINDINGS_PER_KIND)),
         )

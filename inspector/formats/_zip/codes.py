@@ -27,6 +27,11 @@ END_NOT_FOUND = error(
     "Cut the bytes off in a copy.",
 )
 END_OF_MEMBER = info("zip-end-of-member", "The end record belongs to an archive that is stored as a member.")
+DISK_NUMBER = error(
+    "zip-disk-number",
+    "The end record has a disk number, but all of the archive is in this file.",
+    "Set the number to zero.",
+)
 SEVERAL_DISKS = error(
     "zip-several-disks",
     "The archive is one disk of several, and the others are missing.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Container, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -32,6 +32,7 @@ from inspector.formats._zip.headers import (
     MAX_MEMBERS,
     UNSUPPORTED,
     Header,
+    ScannedMember,
     central_headers,
     codec_of,
 )
@@ -79,6 +80,18 @@ _ORDINARY_FLAGS = 6 | UTF_8
 """Flags that need no finding: the deflate level and the encoding of the name."""
 
 
+class Strays(Struct, frozen=True):
+    """Members that verify at other places.
+
+    ``broken`` are local headers, by name and offset, of members that no record lists and that do not verify.
+    ``unsearched``: the search ended before the file, so there may be more of both.
+    """
+
+    members: tuple[ScannedMember, ...] = ()
+    broken: tuple[tuple[bytes, int], ...] = ()
+    unsearched: bool = False
+
+
 class Directory(Struct):
     """Columns besides ``members``, with one row for each member.
 
@@ -87,7 +100,7 @@ class Directory(Struct):
     whole directory and ``stop`` the end of its last readable header. ``with_descriptor`` are the members whose flags
     announce a data descriptor. ``capped``: there are more members than are listed. ``deferred``: local headers were
     not read, and the places of members are inferred (``decode.place_members``). ``strays`` are members that verify at
-    other places, as ``strays.Stray``; a check finds them.
+    other places; a check finds them.
     """
 
     members: Members
@@ -100,7 +113,7 @@ class Directory(Struct):
     descriptors: array[int] = field(default_factory=lambda: array("B"))
     with_descriptor: array[int] = field(default_factory=lambda: array("Q"))
     computed: array[int] = field(default_factory=lambda: array("q"))
-    strays: tuple[Any, ...] = ()
+    strays: Strays = Strays()
     encrypted: bool = False
     signing: Span | None = None
     signing_padding: Span | None = None

@@ -187,7 +187,17 @@ def eocd_at(source: Source, at: int, *, walk: bool = False) -> Eocd:
         _resolved(eocd, "disk of the central directory", end.directory_disk, FULL_16, wide.directory_disk)
         disks = (wide.disk, wide.directory_disk)
         counts = (wide.entries_here, wide.entries) if counts[0] in (FULL_16, counts[1]) else counts
-    if any(disks):
+    _find_directory(source, eocd, size, offset)
+    if any(disks) and _is_whole(source, eocd):
+        eocd.problems.append(
+            Problem(
+                codes.DISK_NUMBER,
+                f"The end record has a wrong disk number: this is disk {disks[0]:,}, and the central directory is "
+                f"on disk {disks[1]:,}, but all of the archive is in this file. Some programs reject it for that.",
+                eocd.records,
+            )
+        )
+    elif any(disks):
         eocd.problems.append(
             Problem(
                 codes.SEVERAL_DISKS,
@@ -203,8 +213,18 @@ def eocd_at(source: Source, at: int, *, walk: bool = False) -> Eocd:
                 eocd.records,
             )
         )
-    _find_directory(source, eocd, size, offset)
     return eocd
+
+
+def _is_whole(source: Source, eocd: Eocd) -> bool:
+    """Whether the first members begin on disk 0, and here: then the archive has no other disk."""
+    if eocd.directory is None:
+        return False
+    sample = list(islice(_sample_offsets(source, eocd.directory.start, eocd.anchor), _SAMPLED_HEADERS))
+    return bool(sample) and all(
+        not disk and any(is_header_of(source, offset + shift, name) for shift in (0, eocd.displacement))
+        for offset, name, disk in sample
+    )
 
 
 def _fills_up_to(source: Source, end: End, at: int) -> bool:
@@ -451,8 +471,8 @@ def decide_shift(source: Source, eocd: Eocd) -> None:
     if eocd.directory is None or not eocd.displacement:
         return
     sample = list(islice(_sample_offsets(source, eocd.directory.start, eocd.anchor), _SAMPLED_HEADERS))
-    at_offset = [is_header_of(source, offset, name) for offset, name in sample]
-    displaced = [is_header_of(source, offset + eocd.displacement, name) for offset, name in sample]
+    at_offset = [is_header_of(source, offset, name) for offset, name, _ in sample]
+    displaced = [is_header_of(source, offset + eocd.displacement, name) for offset, name, _ in sample]
     # Without entries, a local header at the start of the file shows that nothing precedes the archive. If only some
     # headers are displaced, bytes were inserted in the archive, not before it.
     unshifted = (
@@ -463,12 +483,12 @@ def decide_shift(source: Source, eocd: Eocd) -> None:
     eocd.shift = 0 if unshifted else eocd.displacement
 
 
-def _sample_offsets(source: Source, start: int, limit: int) -> list[tuple[int, bytes]]:
+def _sample_offsets(source: Source, start: int, limit: int) -> list[tuple[int, bytes, int]]:
     found = []
     for _, header, _, name, extra, _ in islice(central_headers(source, start, limit), _SAMPLED_HEADERS):
         stored, size, offset = header[8], header[9], header[16]
         wide = zip64(extra, size == FULL_32, stored == FULL_32, offset == FULL_32).offset
-        found.append((offset if wide is None else wide, name))
+        found.append((offset if wide is None else wide, name, header[13]))
     return found
 
 

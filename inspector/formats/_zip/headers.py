@@ -75,6 +75,22 @@ class LocalFile(Struct, frozen=True):
     stop: int
 
 
+class ScannedMember(Struct, frozen=True):
+    """A member found by its local header; ``[head, stop)`` are its bytes from header to data descriptor.
+
+    ``local`` has its true CRC-32 and sizes, wherever they are recorded; its data begins at ``begin``. ``proved``: they
+    were computed from the data, and its descriptor has the same.
+    """
+
+    local: Local
+    name: bytes
+    extra: bytes
+    head: int
+    begin: int
+    stop: int
+    proved: bool = False
+
+
 def local_files(source: Source, start: int) -> Iterator[LocalFile]:
     """Yield the local files from ``start`` on, up to the first that is cut off or whose size is unknown.
 

@@ -2,53 +2,39 @@
 
 Complete headers of the central directory are kept; members that only have local headers get new ones. Writing starts at
 the first byte that differs.
-
-Members are found by their local headers: offsets and sizes lead from one to the next, or the end of a deflate stream if
-the size is recorded after the data. Stored data is never searched for signatures, because an archive stored inside the
-archive has the same ones.
 """
 
 from __future__ import annotations
 
-import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator
+from itertools import chain
 from typing import NamedTuple
 
-from isal.isal_zlib import crc32
-from msgspec import Struct, field
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.edit import Edit, Patch
 from inspector.core.member import LARGEST, Codec
 from inspector.core.program.progress import Progress
-from inspector.core.source import BLOCK, Source, SourceError, blocks
+from inspector.core.source import Metered, Source, SourceError, blocks
 from inspector.core.span import Span
-from inspector.formats._zip.compression import CODECS, METHODS
+from inspector.formats._signatures import found_outside
 from inspector.formats._zip.directory import Directory, is_split
 from inspector.formats._zip.eocd import Eocd, eocd_after, is_header_of
 from inspector.formats._zip.extra import extra_faults, zip64
-from inspector.formats._zip.headers import (
-    FORMS,
-    MAX_MEMBERS,
-    central_headers,
-    codec_of,
-    form_of,
-    local_sizes,
-    read_local,
-)
+from inspector.formats._zip.headers import ScannedMember, central_headers, codec_of, local_files, read_local
 from inspector.formats._zip.records import (
     CENTRAL,
     CENTRAL_SIZE,
     END,
     END_SIZE,
     FULL_32,
-    HAS_DESCRIPTOR,
     LOCAL,
-    LOCAL_SIZE,
-    Local,
     make_central_header,
     make_end_records,
 )
+from inspector.formats._zip.strays import MAX_SEARCHED_BYTES, Scanner, ScanResult, Verified
 
 _OFFSET_FIELD = (42, 46)
 """The field of a central directory header with the offset of the local header."""
@@ -77,10 +63,10 @@ class _WholeHeader(NamedTuple):
 
 
 class _DirectoryPlace(Struct, frozen=True):
-    """Where the directory will begin: after unknown bytes ``rest``, or in place of a member ``cut_off``."""
+    """Where the directory will begin: after unknown bytes ``gaps``, or in place of a member ``cut_off``."""
 
     start: int
-    rest: Span = _EMPTY
+    gaps: tuple[Span, ...] = ()
     cut_off: ScannedMember | None = None
 
 
@@ -89,9 +75,9 @@ class Rebuilt(Struct, frozen=True):
 
     ``edit`` writes it; the directory begins at ``start``. It has ``kept`` old headers, then new ones for the members
     ``made``; ``gone`` headers of members that are not in the file are dropped. ``cut_off`` is a member that the file
-    ends in, which is dropped too; ``doubtful`` if its size may be wrong. ``rest`` are unknown bytes before the
-    directory, which stay; ``trailing`` are bytes after the archive, which are dropped. ``uncommented``: whether the
-    archive had a comment is unknown.
+    ends in, which is dropped too; ``doubtful`` if its size may be wrong. ``gaps`` are unknown bytes before the
+    directory, which stay, and ``left_out`` the number of local headers in them. ``trailing`` are bytes after the
+    archive, which are dropped. ``uncommented``: whether the archive had a comment is unknown.
     """
 
     edit: Edit
@@ -101,7 +87,8 @@ class Rebuilt(Struct, frozen=True):
     gone: int
     cut_off: ScannedMember | None
     doubtful: bool
-    rest: Span
+    gaps: tuple[Span, ...]
+    left_out: int
     trailing: Span
     uncommented: bool
 
@@ -119,7 +106,8 @@ def rebuild(
         return None
     shift = eocd.shift if eocd is not None else 0
     base = max(0, shift)
-    place, found = _find_place(source, directory, base, verified, progress, follow=follow)
+    scanner = Scanner(source, progress, verified)
+    place, found = _find_place(scanner, directory, base, follow=follow)
     limit = eocd.anchor if eocd is not None else source.size
     other = (eocd.displacement if not shift else -shift) if eocd is not None else 0
     entries = [
@@ -127,7 +115,7 @@ def rebuild(
         for header in _whole_entries(source, place.start, limit, shift)
     ]
     trusted = _trusted(source, entries, place.start, limit, found)
-    kept = _retained(list(_uncontradicted(source, trusted, found, progress)), found, place.start, verified)
+    kept = _retained(list(_uncontradicted(scanner, trusted, found)), found, place.start, verified)
     known = {header.head for header in kept}
     made = tuple(each for each in found.members if each.head not in known and each.stop <= place.start)
     if not kept and not made and (eocd is None or eocd.entries):
@@ -151,24 +139,30 @@ def rebuild(
         gone=len(entries) - len(kept) - len({each.head for each in made} & {each.head for each in entries}),
         cut_off=place.cut_off,
         doubtful=doubtful,
-        rest=place.rest,
+        gaps=place.gaps,
+        left_out=_left_out(source, place.gaps, {*known, *(each.head for each in made)}, progress),
         trailing=trailing,
         uncommented=comment is None,
     )
 
 
 def _find_place(
-    source: Source, directory: Directory, base: int, verified: Verified, progress: Progress, *, follow: bool
+    scanner: Scanner, directory: Directory, base: int, *, follow: bool
 ) -> tuple[_DirectoryPlace, ScanResult]:
     """Where the directory will begin, and the members found by local headers; none if the directory is complete."""
-    eocd, span = directory.eocd, directory.span
+    eocd, span, source = directory.eocd, directory.span, scanner.source
     if eocd is not None and span is not None and _is_complete(directory, eocd):
-        found = scan_members(source, base, verified, progress) if follow else ScanResult()
+        found = scanner.members(base) if follow else ScanResult()
         return _DirectoryPlace(span.start), found if found.stop == span.start else ScanResult()
-    found = scan_members(source, base, verified, progress)
-    return (
-        _place_without_eocd(source, found) if eocd is None else _place_before_eocd(source, eocd, span, found)
-    ), found
+    found = scanner.members(base)
+    gaps = []
+    for stray in directory.strays.members:
+        if stray.head >= found.stop:
+            gaps.append(Span(found.stop, stray.head))
+            found.members.append(stray)
+            found.stop, found.cut_off = stray.stop, None
+    place = _place_without_eocd(source, found) if eocd is None else _place_before_eocd(source, eocd, span, found)
+    return replace(place, gaps=tuple(each for each in (*gaps, *place.gaps) if each.size)), found
 
 
 def _is_complete(directory: Directory, eocd: Eocd) -> bool:
@@ -181,10 +175,10 @@ def _is_complete(directory: Directory, eocd: Eocd) -> bool:
 def _place_before_eocd(source: Source, eocd: Eocd, span: Span | None, found: ScanResult) -> _DirectoryPlace:
     """The place before existing end records; ``span`` is where the directory was found."""
     if span is not None:
-        return _DirectoryPlace(span.start, Span(min(found.stop, span.start), span.start))
+        return _DirectoryPlace(span.start, (Span(min(found.stop, span.start), span.start),))
     if source.read(found.stop, 4) == CENTRAL or _is_blank(source, Span(found.stop, eocd.anchor)):
         return _DirectoryPlace(min(found.stop, eocd.anchor))
-    return _DirectoryPlace(eocd.anchor, Span(min(found.stop, eocd.anchor), eocd.anchor))
+    return _DirectoryPlace(eocd.anchor, (Span(min(found.stop, eocd.anchor), eocd.anchor),))
 
 
 def _place_without_eocd(source: Source, found: ScanResult) -> _DirectoryPlace:
@@ -196,7 +190,7 @@ def _place_without_eocd(source: Source, found: ScanResult) -> _DirectoryPlace:
     remnant = any(head[:4] == signature[: len(head)] for signature in (LOCAL, CENTRAL, END)) and len(head) < 4
     if cut_off or remnant or head in (CENTRAL, END) or _is_blank(source, Span(found.stop, source.size)):
         return _DirectoryPlace(found.stop)
-    return _DirectoryPlace(source.size, Span(found.stop, source.size))
+    return _DirectoryPlace(source.size, (Span(found.stop, source.size),))
 
 
 def _trusted(
@@ -213,9 +207,26 @@ def _trusted(
     return entries[:-1] if wrong else entries
 
 
-def _uncontradicted(
-    source: Source, entries: list[_WholeHeader], found: ScanResult, progress: Progress
-) -> Iterator[_WholeHeader]:
+def _left_out(source: Source, gaps: tuple[Span, ...], heads: Container[int], progress: Progress) -> int:
+    """The number of local headers in these bytes that are no member's in the new directory; at least one for too many.
+
+    A member that is listed without its local header having been followed hides what is in its data.
+    """
+    number = free = 0
+    searched = Metered(source, MAX_SEARCHED_BYTES)
+    edges = (0, *chain.from_iterable(gaps), source.size)
+    outside = [Span(*each) for each in zip(edges[::2], edges[1::2], strict=True)]
+    progress.begin("Looking for what is left out", sum(each.size for each in gaps))
+    for head in found_outside(searched, LOCAL, outside, source.size, progress):
+        local = read_local(source, head) if head >= free else None
+        if local is not None and head in heads:
+            free = next(local_files(source, head)).stop
+        elif local is not None:
+            number += 1
+    return number or int(searched.left <= 0)
+
+
+def _uncontradicted(scanner: Scanner, entries: list[_WholeHeader], found: ScanResult) -> Iterator[_WholeHeader]:
     """Yield the headers that no local header proves wrong.
 
     A header is wrong if the content matches the numbers of the local header, and the header has other sizes, or another
@@ -228,7 +239,7 @@ def _uncontradicted(
         if local is not None:
             other = header.name != local.name and (local.head, local.name) in right
             numbers = (local.local.stored, local.local.size, codec_of(local.local.method, local.local.flags))
-            if (other or numbers != header.form) and content_fits(source, local, progress):
+            if (other or numbers != header.form) and scanner.fits(local):
                 continue
         yield header
 
@@ -345,193 +356,3 @@ def _has_signature(source: Source, span: Span) -> bool:
             return True
         tail = window[-3:]
     return False
-
-
-_DESCRIPTOR_BYTES = 28
-"""Bytes read for a data descriptor: the longest form, and the signature of the next record."""
-
-
-class ScannedMember(Struct, frozen=True):
-    """A member found by its local header; ``[head, stop)`` are its bytes from header to data descriptor.
-
-    ``local`` has its true CRC-32 and sizes, wherever they are recorded; its data begins at ``begin``.
-    """
-
-    local: Local
-    name: bytes
-    extra: bytes
-    head: int
-    begin: int
-    stop: int
-
-
-class ScanResult(Struct):
-    """Members in file order; the last ends at ``stop``. ``cut_off`` is a member that the file ends in."""
-
-    members: list[ScannedMember] = field(default_factory=list)
-    stop: int = 0
-    cut_off: ScannedMember | None = None
-
-
-class VerifiedNumbers(NamedTuple):
-    """The numbers of a member whose content matches them."""
-
-    crc: int
-    stored: int
-    size: int
-    codec: Codec
-
-
-Verified = Mapping[int, VerifiedNumbers]
-"""Members whose content matched in a check, by the offsets of their local headers."""
-
-
-def scan_members(source: Source, start: int, verified: Verified, progress: Progress) -> ScanResult:
-    """The members whose local headers follow one another from ``start`` on.
-
-    ``verified`` numbers take precedence over a local header. Raises SourceError and Cancelled.
-    """
-    found = ScanResult(stop=start)
-    progress.begin("Following local headers", source.size - start)
-    while len(found.members) < MAX_MEMBERS:
-        member = scan_member(source, found.stop, verified, progress)
-        if member is None:
-            break
-        if member.stop > source.size:
-            found.cut_off = member
-            break
-        progress.advance(member.stop - start - progress.done)
-        found.members.append(member)
-        found.stop = member.stop
-    return found
-
-
-def scan_member(source: Source, head: int, verified: Verified, progress: Progress) -> ScannedMember | None:
-    """The member with a local header at ``head``; None if its size is unknown. Raises SourceError and Cancelled."""
-    found = read_local(source, head)
-    if found is None:
-        return None
-    header, name, extra = found
-    begin = head + LOCAL_SIZE + len(name) + len(extra)
-    local = _with_numbers(source, header, extra, begin, verified.get(head), progress)
-    if local is None:
-        return None
-    local, stop = _with_descriptor(source, local, begin + local.stored)
-    return ScannedMember(local, name, extra, head, begin, stop)
-
-
-def _with_numbers(
-    source: Source, local: Local, extra: bytes, begin: int, verified: VerifiedNumbers | None, progress: Progress
-) -> Local | None:
-    """The header with its true numbers; None if they are unknown."""
-    sizes = local_sizes(local, extra)
-    if verified is not None and not _claims_nothing(source, local, begin, verified, sizes, progress):
-        same = CODECS.get(local.method) is verified.codec
-        method = local.method if same else METHODS.get(verified.codec, local.method)
-        return local._replace(method=method, crc=verified.crc, stored=verified.stored, size=verified.size)
-    if sizes is None:
-        return _measured_by_data(source, local, begin, progress)
-    return local._replace(stored=sizes[0], size=sizes[1])
-
-
-def _claims_nothing(
-    source: Source,
-    local: Local,
-    begin: int,
-    verified: VerifiedNumbers,
-    sizes: tuple[int, int] | None,
-    progress: Progress,
-) -> bool:
-    """Whether ``verified`` is an empty content while the local header has one that matches.
-
-    An empty content matches the CRC-32 of nothing everywhere, so zeros in a directory prove nothing.
-    """
-    if verified.stored or sizes == (0, 0):
-        return False
-    numbers = local._replace(stored=sizes[0], size=sizes[1]) if sizes else None
-    numbers = numbers or _measured_by_data(source, local, begin, progress)
-    return numbers is not None and _fits_numbers(source, numbers, begin, progress)
-
-
-def content_fits(source: Source, member: ScannedMember, progress: Progress) -> bool:
-    """Whether a member's content matches its numbers; False if its method cannot be read.
-
-    Raises SourceError and Cancelled.
-    """
-    return _fits_numbers(source, member.local, member.begin, progress)
-
-
-def _fits_numbers(source: Source, local: Local, begin: int, progress: Progress) -> bool:
-    codec = codec_of(local.method, local.flags)
-    stop = begin + local.stored
-    if stop > source.size:
-        return False
-    if codec is Codec.DEFLATE:
-        numbers = _inflated(source, begin, progress)
-        local, _ = _with_descriptor(source, local, stop)
-        return numbers == (local.crc, local.stored, local.size)
-    crc = 0
-    for piece in blocks(source, begin, stop) if codec is Codec.STORED else ():
-        crc = crc32(piece, crc)
-        progress.advance(0)
-    local, _ = _with_descriptor(source, local, stop)
-    return codec is Codec.STORED and (crc, local.stored) == (local.crc, local.size)
-
-
-def _with_descriptor(source: Source, local: Local, at: int) -> tuple[Local, int]:
-    """The header with the CRC-32 of the data descriptor at ``at``, if there is one, and where that ends."""
-    if not local.flags & HAS_DESCRIPTOR:
-        return local, at
-    data = source.read(at, _DESCRIPTOR_BYTES)
-    values = (local.crc, int.from_bytes(data[4:8], "little"), int.from_bytes(data[:4], "little"))
-    for crc in values:
-        size = form_of(data, crc, local.stored, local.size)
-        if size:
-            return local._replace(crc=crc), at + size
-    return local, at
-
-
-def _measured_by_data(source: Source, local: Local, begin: int, progress: Progress) -> Local | None:
-    """The header with numbers measured from the data; None if the data descriptor does not confirm them.
-
-    An empty member and a deflate stream mark their own end. If the file ends before a stream does, the stored size is
-    set to more than is left.
-    """
-    codec = codec_of(local.method, local.flags)
-    numbers: tuple[int, int, int] | None = None
-    if codec is Codec.STORED:
-        numbers = (0, 0, 0)
-    elif codec is Codec.DEFLATE:
-        numbers = _inflated(source, begin, progress)
-    if numbers is None:
-        return None
-    crc, stored, size = numbers
-    data = source.read(begin + stored, _DESCRIPTOR_BYTES)
-    if form_of(data, *numbers):
-        return local._replace(crc=crc, stored=stored, size=size)
-    cut_off = codec is Codec.DEFLATE and len(data) < max(FORMS)
-    return local._replace(stored=source.size - begin + 1) if cut_off else None
-
-
-def _inflated(source: Source, begin: int, progress: Progress) -> tuple[int, int, int] | None:
-    """CRC-32, stored and decoded size of the deflate stream at ``begin``, as far as the file has it.
-
-    None if it is not a deflate stream.
-    """
-    decoder = zlib.decompressobj(-zlib.MAX_WBITS)
-    crc = size = 0
-    at = begin
-    try:
-        for piece in blocks(source, begin, source.size):
-            at += len(piece)
-            data, content = piece, b""
-            while not decoder.eof and (data or len(content) == BLOCK):
-                content = decoder.decompress(data, BLOCK)
-                data = decoder.unconsumed_tail
-                crc, size = crc32(content, crc), size + len(content)
-                progress.advance(0)
-            if decoder.eof:
-                return crc, at - len(decoder.unused_data) - begin, size
-    except zlib.error:
-        return None
-    return crc, source.size - begin, size

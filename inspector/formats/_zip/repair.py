@@ -30,13 +30,14 @@ from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._zip.check import RecordedCrc, recorded_crcs
 from inspector.formats._zip.compression import CODECS
-from inspector.formats._zip.directory import Directory
+from inspector.formats._zip.directory import Directory, is_split
 from inspector.formats._zip.headers import FORMS, UNSUPPORTED, codec_of, form_of
 from inspector.formats._zip.members import content
-from inspector.formats._zip.rebuild import Rebuilt, Verified, VerifiedNumbers, rebuild, scan_member
+from inspector.formats._zip.rebuild import Rebuilt, rebuild
 from inspector.formats._zip.records import (
     CENTRAL_SIZE,
     CENTRAL_STRUCT,
+    FULL_16,
     FULL_32,
     HAS_DESCRIPTOR,
     LOCAL,
@@ -45,12 +46,14 @@ from inspector.formats._zip.records import (
     Central,
     Local,
 )
+from inspector.formats._zip.strays import Scanner, Verified, VerifiedNumbers
 
 END_CODES = frozenset(
     {
         "zip-no-central-directory",
         "zip-directory-missing",
         "zip-directory-damaged",
+        "zip-disk-number",
         "zip-directory-size",
         "zip-directory-offset",
         "zip-bytes-missing",
@@ -106,7 +109,7 @@ def repair_end(
     rebuilt = rebuild(archive.source, directory, _verified(archive, directory), progress, follow=follow)
     if rebuilt is None or (unlisted and not rebuilt.made and not codes & (END_CODES | {_NO_LOCAL_HEADER})):
         return []
-    if rebuilt.rest.size and _missing_entries(rebuilt, directory) > 0:
+    if rebuilt.gaps and _missing_entries(rebuilt, directory) > 0:
         return []  # the existing directory has more members than the new one would
     fixes = codes & END_CODES
     if "zip-no-central-directory" in codes:
@@ -118,7 +121,7 @@ def repair_end(
     edit = Edit(title, rebuilt.edit.patches, rebuilt.edit.old_size, rebuilt.edit.new_size)
     lossless = "" if loses else "Every entry of the directory stays, and no byte of a member changes."
     buried = max(0, edit.old_size - rebuilt.cut_off.begin) if rebuilt.cut_off is not None else 0
-    claim = _assumption(rebuilt)
+    claim = _assumption(rebuilt, unsearched=directory.strays.unsearched)
     return [Repair("zip-rebuild-end", title, frozenset(fixes), loses, claim, edit, lossless=lossless, buried=buried)]
 
 
@@ -169,10 +172,12 @@ def _losses(rebuilt: Rebuilt) -> Iterator[str]:
         yield "The comment of the archive, if it had one."
     if rebuilt.trailing.size:
         yield f"The {in_bytes(rebuilt.trailing.size)} after the archive, from {grouped(rebuilt.trailing.start)} on."
-    if rebuilt.rest.size:
-        place = f"{in_bytes(rebuilt.rest.size)} from {grouped(rebuilt.rest.start)} on"
-        stay = verb(rebuilt.rest.size, "It stays", "They stay")
-        belong = verb(rebuilt.rest.size, "belongs", "belong")
+    if rebuilt.gaps:
+        size = sum(each.size for each in rebuilt.gaps)
+        places = f" in {len(rebuilt.gaps):,} places, the first" if len(rebuilt.gaps) > 1 else ""
+        place = f"{in_bytes(size)}{places} from {grouped(rebuilt.gaps[0].start)} on"
+        stay = verb(size, "It stays", "They stay")
+        belong = verb(size, "belongs", "belong")
         yield f"The meaning of the {place}, which is unknown. {stay} in the file and {belong} to no member."
 
 
@@ -183,7 +188,15 @@ def _missing_entries(rebuilt: Rebuilt, directory: Directory) -> int:
     return directory.eocd.entries - rebuilt.kept - len(rebuilt.made) - rebuilt.gone
 
 
-def _assumption(rebuilt: Rebuilt) -> str:
+def _assumption(rebuilt: Rebuilt, *, unsearched: bool) -> str:
+    if rebuilt.left_out or (rebuilt.gaps and unsearched):
+        size = in_bytes(sum(each.size for each in rebuilt.gaps))
+        number = count(rebuilt.left_out, "local header") if rebuilt.left_out else "local headers"
+        stand = verb(rebuilt.left_out, "stands", "stand") if rebuilt.left_out else "may stand"
+        return (
+            f"No member is wanted of the {size} that the new directory leaves out, although "
+            f"{'at least ' if unsearched else ''}{number} {stand} there. Afterwards programs no longer look for them."
+        )
     if not rebuilt.doubtful or rebuilt.cut_off is None:
         return ""
     return (
@@ -263,6 +276,7 @@ def in_place(archive: Archive, label: str, patches: Iterable[Patch]) -> Edit:
 
 
 _DISPUTE_CODES = (
+    "zip-other-disk",
     "zip-local-method",
     "zip-local-flags",
     "zip-local-size",
@@ -365,6 +379,7 @@ class _HeaderProof:
         self.left = 16 * (archive.source.size + (1 << 20))
         self.heads = sorted(directory.members.heads or ())
         self.shared = shared_heads(directory)
+        self.single = not is_split(directory.eocd)
         progress.begin("Comparing headers with content", 0, "members")
 
     def patches(self, member: int) -> list[Patch]:
@@ -374,11 +389,12 @@ class _HeaderProof:
         if pair is None or (pair.head in self.shared and not self._is_named(pair)):
             return []
         form = self._verified_form(pair, member) or self._proved_form(pair, member)
-        return (
-            [each for each in _field_patches(self.source, pair, form) if each.old != each.new]
-            if form is not None
-            else []
-        )
+        if form is None:
+            return []
+        found = [*_field_patches(self.source, pair, form)]
+        if self.single and pair.central.disk != FULL_16:
+            found.append(_number_patch(pair.at + 34, pair.central.disk, 0, 2))
+        return [each for each in found if each.old != each.new]
 
     def _is_named(self, pair: _HeaderPair) -> bool:
         """Whether the local header has the member's name, if several entries point to it."""
@@ -396,7 +412,7 @@ class _HeaderProof:
         central, local = pair.central, pair.local
         crcs = {central.crc, local.crc if local.crc or not local.flags & HAS_DESCRIPTOR else central.crc}
         sizes = [(each.stored, each.size) for each in (central, local)]
-        described = scan_member(self.source, pair.head, {}, self.progress) if local.flags & HAS_DESCRIPTOR else None
+        described = Scanner(self.source, self.progress).member(pair.head) if local.flags & HAS_DESCRIPTOR else None
         if described is not None:
             sizes.append((described.local.stored, described.local.size))
         stored_sizes, decoded_sizes = zip(*sizes, strict=True)

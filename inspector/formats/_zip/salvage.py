@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 
 from msgspec import Struct
 
@@ -15,7 +16,7 @@ from inspector.core.repair import Content, Fate, Outcome, Repair, outcomes
 from inspector.core.source import Source, blocks
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.headers import central_headers, read_local
+from inspector.formats._zip.headers import ScannedMember, central_headers, read_local
 from inspector.formats._zip.records import (
     HAS_DESCRIPTOR,
     LOCAL,
@@ -26,7 +27,6 @@ from inspector.formats._zip.records import (
     make_end_records,
     make_local_header,
 )
-from inspector.formats._zip.strays import Stray
 
 FirstMember = Callable[[Mapping[tuple[int, int], int]], tuple[Local, bytes, bytes]]
 """Makes header, name and content of a first member, given new starts of stored data by old ``(start, stop)``."""
@@ -53,21 +53,26 @@ def salvage(
 
     ``extra_losses`` are sentences on what else is lost.
     """
-    members = archive.members
-    strays = directory.strays
-    whole = sum(1 for _ in _whole(archive, directory, first_member is not None)) + len(strays)
+    members, replaced = archive.members, first_member is not None
+    strays, broken, unsearched = directory.strays.members, directory.strays.broken, directory.strays.unsearched
+    kept = [*_whole(archive, directory, replaced)]
+    whole = len(kept) + len(_strays(directory, replaced))
     elsewhere = {each.name for each in strays}
-    lost = sum(members.path(index) not in elsewhere for index in _lost(archive, directory, first_member is not None))
-    loses = extra_losses
-    if lost > 0:
-        gone = (members.path(index) for index in _lost(archive, directory, first_member is not None))
-        names = listed((path for path in gone if path not in elsewhere), lost)
-        text = f"{count(lost, 'member')} of {len(members):,} whose content does not match a CRC-32"
-        loses = (f"{text}: {names}.", *extra_losses)
-    header = "a new header and " if first_member is not None else ""
-    title = f"Write {header}the {count(whole, 'whole member')} to a new archive"
-    replaced = first_member is not None
-    saved = {*_whole(archive, directory, replaced), *([directory.first] if replaced else [])}
+
+    def gone() -> Iterator[bytes]:
+        paths = map(members.path, _lost(archive, directory, replaced))
+        return chain((path for path in paths if path not in elsewhere), (name for name, _ in broken))
+
+    lost, loses = sum(1 for _ in gone()), list(extra_losses)
+    if lost:
+        total = whole + lost if broken else len(members)
+        text = f"{count(lost, 'member')} of {total:,} whose content does not match a CRC-32"
+        loses.insert(0, f"{text}: {listed(gone(), lost)}.")
+    if unsearched:
+        loses.append("What was not searched: the search for members ended before the file, so there may be more.")
+    header, article = "a new header and " if replaced else "", "at least" if unsearched else "the"
+    title = f"Write {header}{article} {count(whole, 'whole member')} to a new archive"
+    saved = {*kept, *([directory.first] if replaced else [])}
     found = outcomes(archive, saved, "its CRC-32 matches", "its header is rewritten")
 
     def fates() -> Iterator[Outcome]:
@@ -75,26 +80,35 @@ def salvage(
         for stray in strays:
             why = f"its CRC-32 matches, at byte {stray.head:,} instead of its place"
             yield Outcome(stray.name, Fate.PROVED, why)
+        for name, head in broken:
+            yield Outcome(name, Fate.LOST, f"no content after its local header at byte {head:,} matches a CRC-32")
 
     return Repair(
         "zip-salvage",
         title,
         frozenset(),
-        loses,
+        tuple(loses),
         content=_content(archive, directory, first_member),
         outcomes=fates,
+        unsearched=unsearched,
     )
 
 
 def has_whole(archive: Archive, directory: Directory) -> bool:
     """Whether there is a whole member to salvage."""
-    return VERDICTS.index(Verdict.VERIFIED) in archive.verdicts or bool(directory.strays)
+    return VERDICTS.index(Verdict.VERIFIED) in archive.verdicts or bool(directory.strays.members)
 
 
 def copied(archive: Archive, directory: Directory) -> Iterator[tuple[int, int]]:
     """The stored bytes, ``(start, stop)``, of the members that a salvage with a new first member copies."""
     members = directory.members
-    return ((members.starts[index], members.stops[index]) for index in _whole(archive, directory, True))
+    yield from ((members.starts[index], members.stops[index]) for index in _whole(archive, directory, True))
+    yield from ((each.begin, each.begin + each.local.stored) for each in _strays(directory, True))
+
+
+def _strays(directory: Directory, replaced: bool) -> list[ScannedMember]:
+    """The members to copy from other places, without the one at the start of the file if it is ``replaced``."""
+    return [each for each in directory.strays.members if each.head or not replaced]
 
 
 def _whole(archive: Archive, directory: Directory, replaced: bool) -> Iterator[int]:
@@ -121,8 +135,7 @@ def _lost(archive: Archive, directory: Directory, replaced: bool) -> Iterator[in
 def _copies(archive: Archive, directory: Directory, replaced: bool) -> Iterator[_Copy]:
     for index in _whole(archive, directory, replaced):
         yield _copy(archive.source, directory, index)
-    for stray in directory.strays:
-        yield _stray_copy(stray)
+    yield from map(_stray_copy, _strays(directory, replaced))
 
 
 def _copy(source: Source, directory: Directory, index: int) -> _Copy:
@@ -158,16 +171,10 @@ def _copy(source: Source, directory: Directory, index: int) -> _Copy:
     return _Copy(whole, name, extra, central, start, stop)
 
 
-def _stray_copy(stray: Stray) -> _Copy:
-    whole = stray.local._replace(
-        flags=stray.local.flags & ~HAS_DESCRIPTOR,
-        crc=stray.crc,
-        stored=stray.stop - stray.start,
-        size=stray.size,
-        name_length=0,
-        extra_length=0,
-    )
-    return _Copy(whole, stray.name, stray.extra, None, stray.start, stray.stop)
+def _stray_copy(stray: ScannedMember) -> _Copy:
+    flags = stray.local.flags & ~HAS_DESCRIPTOR
+    whole = stray.local._replace(flags=flags, name_length=0, extra_length=0)
+    return _Copy(whole, stray.name, stray.extra, None, stray.begin, stray.begin + whole.stored)
 
 
 def _content(archive: Archive, directory: Directory, first_member: FirstMember | None) -> Content:

@@ -1,99 +1,266 @@
-"""Members at other places than the archive says: local headers anywhere in the file whose data matches their CRC-32.
+"""Members found by their local headers: one after another, or anywhere in the file where the data matches.
 
-Bytes that were lost, inserted or moved leave them where no record points. Data of members is not searched, for an
-archive may be stored in an archive; with a whole central directory only members that it lists are looked for.
+Offsets and sizes lead from one local header to the next, or the end of a deflate stream if its size is recorded after
+the data. Bytes that were lost, inserted or moved leave members where no record points. Stored data is not searched for
+signatures, because an archive stored inside the archive has the same ones; with a whole central directory only members
+that it lists are looked for.
 """
 
 from __future__ import annotations
 
 import zlib
 from bisect import bisect_right
+from collections.abc import Mapping
 from itertools import islice
+from typing import NamedTuple
 
 from isal.isal_zlib import crc32
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.core.archive import Archive
+from inspector.core.member import LARGEST, Codec
 from inspector.core.program.progress import Progress
-from inspector.core.source import Source, blocks
+from inspector.core.source import BLOCK, Metered, Source, blocks
 from inspector.core.span import Span, united
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._signatures import found_outside
-from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.headers import local_files, local_sizes, read_local
-from inspector.formats._zip.records import (
-    DEFLATED,
-    DESCRIPTOR,
-    ENCRYPTED,
-    HAS_DESCRIPTOR,
-    LOCAL,
-    LOCAL_SIZE,
-    STORED,
-    Local,
+from inspector.formats._zip.compression import CODECS, METHODS
+from inspector.formats._zip.directory import Directory, Strays
+from inspector.formats._zip.headers import (
+    FORMS,
+    MAX_MEMBERS,
+    ScannedMember,
+    codec_of,
+    form_of,
+    local_files,
+    local_sizes,
+    read_local,
 )
+from inspector.formats._zip.records import ENCRYPTED, HAS_DESCRIPTOR, LOCAL, LOCAL_SIZE, STORED
 
 MAX_STRAYS = 100_000
 """Members at other places that are kept."""
 MAX_FOLLOWED = 64
 """Headers that are followed to see whether they lead out of a member."""
 MAX_READS_OF_FILE = 4
-"""Candidates are read up to so many times the size of the file together."""
+"""What leads to no member is read and unpacked up to so many times the size of the file together."""
+MAX_UNPACKED_BYTES = 1 << 30
+"""Bytes that one may be unpacked to beyond that: whether they were in vain is known at the end."""
 MAX_SEARCHED_BYTES = 128 << 20
 """Bytes outside members that are searched for local headers in any case; twice what members hold if that is more."""
-MAX_INFLATED_RATIO = 1_100
-"""Deflate gives no more bytes than so many times its own."""
 NAME_LENGTH_AT = 26
 """Where a local header has the length of its name."""
-_WINDOW_BYTES = 1 << 20
-_DESCRIPTOR_BYTES = 16
+_DESCRIPTOR_BYTES = 28
+"""Bytes read for a data descriptor: the longest form, and the signature of the next record."""
+_FIRST_BYTES = 1024
+"""Bytes of a deflate stream that are read first: what is none shows it soon, and another member may follow at once."""
 
 
-class Stray(Struct, frozen=True):
-    """A member whose local header is at ``head`` and whose data ``[start, stop)`` has this CRC-32 and decoded size."""
+class ScanResult(Struct):
+    """Members in file order; the last ends at ``stop``. ``cut_off`` is a member that the file ends in."""
 
-    head: int
-    local: Local
-    name: bytes
-    extra: bytes
-    start: int
-    stop: int
+    members: list[ScannedMember] = field(default_factory=list)
+    stop: int = 0
+    cut_off: ScannedMember | None = None
+
+
+class VerifiedNumbers(NamedTuple):
+    """The numbers of a member whose content matches them."""
+
     crc: int
+    stored: int
     size: int
+    codec: Codec
 
 
-def find_strays(archive: Archive, directory: Directory, progress: Progress) -> tuple[Stray, ...]:
-    """The members that verify at other places, none that verifies at its own. Raises SourceError and Cancelled."""
+Verified = Mapping[int, VerifiedNumbers]
+"""Members whose content matched in a check, by the offsets of their local headers."""
+
+
+class Scanner:
+    """Finds out what a local header leads to.
+
+    ``verified`` numbers take precedence over a local header. ``left`` are the bytes that may still be read and
+    unpacked; nothing is found after them. All methods raise SourceError and Cancelled.
+    """
+
+    def __init__(
+        self, source: Source, progress: Progress, verified: Verified | None = None, left: int = LARGEST
+    ) -> None:
+        self.source = source
+        self.progress = progress
+        self.verified = verified or {}
+        self.left = left
+
+    def members(self, start: int) -> ScanResult:
+        """The members whose local headers follow one another from ``start`` on."""
+        found = ScanResult(stop=start)
+        self.progress.begin("Following local headers", self.source.size - start)
+        while len(found.members) < MAX_MEMBERS:
+            member = self.member(found.stop)
+            if member is None:
+                break
+            if member.stop > self.source.size:
+                found.cut_off = member
+                break
+            self.progress.advance(member.stop - start - self.progress.done)
+            found.members.append(member)
+            found.stop = member.stop
+        return found
+
+    def member(self, head: int) -> ScannedMember | None:
+        """The member with a local header at ``head``; None if its size is unknown."""
+        found = read_local(self.source, head)
+        if found is None:
+            return None
+        header, name, extra = found
+        begin = head + LOCAL_SIZE + len(name) + len(extra)
+        member = ScannedMember(header, name, extra, head, begin, begin)
+        sizes, whole = local_sizes(header, extra), self.verified.get(head)
+        claimed = replace(member, local=header._replace(stored=sizes[0], size=sizes[1])) if sizes is not None else None
+        if whole is not None and not self._claims_nothing(member, claimed, whole):
+            same = CODECS.get(header.method) is whole.codec
+            method = header.method if same else METHODS.get(whole.codec, header.method)
+            local = header._replace(method=method, crc=whole.crc, stored=whole.stored, size=whole.size)
+            return self._described(replace(member, local=local))
+        scanned = claimed or self._measured(member)
+        return self._described(scanned) if scanned is not None else None
+
+    def _claims_nothing(self, member: ScannedMember, claimed: ScannedMember | None, whole: VerifiedNumbers) -> bool:
+        """Whether ``whole`` is an empty content while the local header has one that matches.
+
+        An empty content matches the CRC-32 of nothing everywhere, so zeros in a directory prove nothing.
+        """
+        if whole.stored or (claimed is not None and not claimed.local.stored and not claimed.local.size):
+            return False
+        other = claimed or self._measured(member)
+        return other is not None and self.fits(other)
+
+    def fits(self, member: ScannedMember) -> bool:
+        """Whether a member's content matches its numbers; False if its method cannot be read."""
+        codec = codec_of(member.local.method, member.local.flags)
+        stop = member.begin + member.local.stored
+        if member.proved or stop > self.source.size:
+            return member.proved
+        local = self._described(member).local
+        if codec is Codec.DEFLATE:
+            numbers = self._inflated(member.begin, stop) if local.stored else None
+            return numbers == (local.crc, local.stored, local.size)
+        if codec is not Codec.STORED or local.stored > self.left:
+            self.left = self.left if codec is not Codec.STORED else 0
+            return False
+        crc = 0
+        for piece in blocks(self.source, member.begin, stop):
+            crc = crc32(piece, crc)
+            self.left -= len(piece)
+            self.progress.advance(0)
+        return (crc, local.stored) == (local.crc, local.size)
+
+    def _described(self, member: ScannedMember) -> ScannedMember:
+        """The member with the CRC-32 of its data descriptor, if there is one, and where that ends."""
+        local, at = member.local, member.begin + member.local.stored
+        if local.flags & HAS_DESCRIPTOR:
+            data = self.source.read(at, _DESCRIPTOR_BYTES)
+            for crc in (local.crc, int.from_bytes(data[4:8], "little"), int.from_bytes(data[:4], "little")):
+                size = form_of(data, crc, local.stored, local.size)
+                if size:
+                    return replace(member, local=local._replace(crc=crc), stop=at + size)
+        return replace(member, stop=at)
+
+    def _measured(self, member: ScannedMember) -> ScannedMember | None:
+        """The member with numbers measured from its data; None if its data descriptor does not confirm them.
+
+        An empty member and a deflate stream mark their own end. If the file ends before a stream does, the stored size
+        is set to more than is left.
+        """
+        codec = codec_of(member.local.method, member.local.flags)
+        deflated = codec is Codec.DEFLATE
+        numbers = self._inflated(member.begin, self.source.size) if deflated else (0, 0, 0)
+        if numbers is None or not (deflated or codec is Codec.STORED):
+            return None
+        crc, stored, size = numbers
+        data = self.source.read(member.begin + stored, _DESCRIPTOR_BYTES)
+        if form_of(data, *numbers):
+            return replace(member, local=member.local._replace(crc=crc, stored=stored, size=size), proved=True)
+        cut_off = deflated and len(data) < max(FORMS)
+        more = self.source.size - member.begin + 1
+        return replace(member, local=member.local._replace(stored=more)) if cut_off else None
+
+    def _inflated(self, begin: int, stop: int) -> tuple[int, int, int] | None:
+        """CRC-32, stored and decoded size of the deflate stream at ``begin``, as far as it is there before ``stop``.
+
+        None if it is not a deflate stream, or too much is unpacked.
+        """
+        decoder = zlib.decompressobj(-zlib.MAX_WBITS)
+        crc = size = 0
+        at, ahead = begin, _FIRST_BYTES
+        try:
+            while not decoder.eof and (data := self.source.read(at, min(ahead, stop - at))):
+                at, ahead = at + len(data), min(2 * ahead, BLOCK)
+                content = b""
+                while not decoder.eof and (data or len(content) == BLOCK):
+                    content = decoder.decompress(data, BLOCK)
+                    data = decoder.unconsumed_tail
+                    crc, size = crc32(content, crc), size + len(content)
+                    if size > self.left + MAX_UNPACKED_BYTES:
+                        self.left = 0
+                        return None
+                    self.progress.advance(0)
+        except zlib.error:
+            self.left -= at - begin + size
+            return None
+        stored = at - begin - len(decoder.unused_data)
+        self.left -= stored + size
+        return crc, stored, size
+
+
+# ---- anywhere --------------------------------------------------------------------------------------------------------
+
+
+def find_strays(archive: Archive, directory: Directory, progress: Progress) -> Strays:
+    """The members that verify at other places, none that verifies at its own. Raises SourceError and Cancelled.
+
+    What is found is not searched again, so it takes nothing from what may be searched, read and unpacked in vain.
+    """
     members, source = directory.members, archive.source
     eocd = directory.eocd
     listed = directory.listed and (eocd is None or len(members) >= eocd.entries)  # all that there were
     if listed and archive.verdicts.count(VERDICTS.index(Verdict.VERIFIED)) == len(members):
-        return ()
+        return Strays()
     names, taken, claimed = _known(archive, directory, listed=listed)
     if listed and all(names.values()):
-        return ()
+        return Strays()
     lengths = set(map(len, names))
-    found: list[Stray] = []
-    left = MAX_READS_OF_FILE * source.size
+    found: list[ScannedMember] = []
+    broken: dict[bytes, int] = {}
+    searched = Metered(source, max(MAX_SEARCHED_BYTES, 2 * (sum(members.stops) - sum(members.starts))))
+    scanner = Scanner(source, progress, left=MAX_READS_OF_FILE * source.size)
     free = 0
     progress.begin("Looking for members at other places", source.size)
-    most = max(MAX_SEARCHED_BYTES, 2 * (sum(members.stops) - sum(members.starts)))
-    for head in found_outside(source, LOCAL, united(taken), most, progress):
-        if head < free or len(found) == MAX_STRAYS or left <= 0:
+    for head in found_outside(searched, LOCAL, united(taken), source.size, progress):
+        if head < free or _is_inside(source, head, claimed):
             continue
-        if _is_inside(source, head, claimed):
-            continue
+        if scanner.left <= 0 or len(found) == MAX_STRAYS or (listed and all(names.values())):
+            break
         size = int.from_bytes(source.read(head + NAME_LENGTH_AT, 2), "little")
         read = read_local(source, head) if size in lengths or not listed else None
-        left -= LOCAL_SIZE if read is None else LOCAL_SIZE + len(read[1]) + len(read[2])
-        if read is None or names.get(read[1], listed):
+        left = scanner.left
+        scanner.left -= LOCAL_SIZE if read is None else LOCAL_SIZE + len(read[1]) + len(read[2])
+        if read is None or not read[1] or names.get(read[1], listed):
             continue
-        stray, cost = _verified(source, head, read, left, progress)
-        left -= cost
-        if stray is not None:
-            found.append(stray)
-            names[stray.name] = True
-            free = stray.stop
-    return tuple(found)
+        member = scanner.member(head)
+        if member is not None and scanner.fits(member):
+            found.append(member)
+            names[member.name] = True
+            free = member.stop
+            scanner.left = left
+            searched.left += free - head
+        elif read[1] not in names and len(broken) < MAX_STRAYS:
+            broken[read[1]] = head
+    ended = scanner.left <= 0 or searched.left <= 0 or len(found) == MAX_STRAYS
+    lost = tuple(each for each in broken.items() if each[0] not in names)
+    return Strays(tuple(found), lost, ended and not (listed and all(names.values())))
 
 
 def _known(archive: Archive, directory: Directory, *, listed: bool) -> tuple[dict[bytes, bool], list[Span], list[Span]]:
@@ -133,72 +300,3 @@ def _is_inside(source: Source, head: int, claimed: list[Span]) -> bool:
         return False
     following = (each.stop for each in islice(local_files(source, head), MAX_FOLLOWED))
     return not any(stop > claimed[at].stop for stop in following)
-
-
-def _verified(
-    source: Source, head: int, read: tuple[Local, bytes, bytes], most: int, progress: Progress
-) -> tuple[Stray | None, int]:
-    """The member of a local header if its data matches, and how many bytes were read."""
-    local, name, extra = read
-    start = head + LOCAL_SIZE + len(name) + len(extra)
-    if local.flags & ENCRYPTED or not name or local.method not in (STORED, DEFLATED):
-        return None, 0
-    sizes = local_sizes(local, extra)
-    if sizes is not None and (start + sizes[0] > source.size or sizes[0] > most):
-        return None, 0
-    if local.method == STORED:
-        if sizes is None:
-            return None, 0
-        crc = 0
-        for piece in blocks(source, start, start + sizes[0]):
-            crc = crc32(piece, crc)
-            progress.advance(0)
-        right = crc == local.crc and sizes[0] == sizes[1]
-        found = Stray(head, local, name, extra, start, start + sizes[0], crc, sizes[1])
-        return (found if right else None), sizes[0]
-    return _inflated(source, head, read, start, sizes, most, progress)
-
-
-def _inflated(
-    source: Source,
-    head: int,
-    read: tuple[Local, bytes, bytes],
-    start: int,
-    sizes: tuple[int, int] | None,
-    most: int,
-    progress: Progress,
-) -> tuple[Stray | None, int]:
-    local, name, extra = read
-    stream, crc, made, at = zlib.decompressobj(-15), 0, 0, start
-    limit = min(start + most, source.size if sizes is None else start + sizes[0])
-    while not stream.eof and at < limit:
-        data = source.read(at, min(_WINDOW_BYTES, limit - at))
-        at += len(data)
-        while data or stream.unconsumed_tail:
-            try:
-                out = stream.decompress(data or stream.unconsumed_tail, _WINDOW_BYTES)
-            except zlib.error:
-                return None, at - start + made
-            data = b""
-            crc, made = crc32(out, crc), made + len(out)
-            progress.advance(0)
-            if made > most + MAX_INFLATED_RATIO * 1024:
-                return None, made
-            if stream.eof or not out:
-                break
-    if not stream.eof:
-        return None, at - start + made
-    stop = at - len(stream.unused_data)
-    recorded = (local.crc, sizes[1]) if sizes is not None else _descriptor(source, stop)
-    fits = recorded == (crc, made) and (sizes is None or stop == start + sizes[0])
-    found = Stray(head, local, name, extra, start, stop, crc, made)
-    return (found if fits and (sizes is not None or local.flags & HAS_DESCRIPTOR) else None), at - start + made
-
-
-def _descriptor(source: Source, at: int) -> tuple[int, int] | None:
-    """The CRC-32 and the decoded size in the data descriptor at a place."""
-    data = source.read(at, _DESCRIPTOR_BYTES)
-    data = data[4:] if data.startswith(DESCRIPTOR) else data
-    if len(data) < _DESCRIPTOR_BYTES - 4:
-        return None
-    return int.from_bytes(data[:4], "little"), int.from_bytes(data[8:12], "little")

@@ -72,7 +72,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
         )
         found = [*own, *found]
     errors = any(each.severity is Severity.ERROR or each.code in _HEADER_CODES for each in archive.findings)
-    if errors and (len(archive.members) > 1 or directory.strays) and has_whole(archive, directory):
+    if errors and (len(archive.members) > 1 or directory.strays.members) and has_whole(archive, directory):
         found.append(_salvage(archive, detail))
     return found
 

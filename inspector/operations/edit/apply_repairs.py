@@ -85,7 +85,9 @@ def salvage_report(salvage: Repair | None) -> SalvageReport | None:
         if len(rows[each.fate]) < MAX_REPORT_ROWS:
             rows[each.fate].append((visible(each.path), str(each.fate), each.why))
     found = [row for some in rows.values() for row in some][:MAX_REPORT_ROWS]
-    return SalvageReport(numbers[Fate.PROVED], numbers[Fate.READABLE], numbers[Fate.LOST], tuple(found))
+    return SalvageReport(
+        numbers[Fate.PROVED], numbers[Fate.READABLE], numbers[Fate.LOST], tuple(found), salvage.unsearched
+    )
 
 
 def _name(archive: str, beside: SiblingFile | Companion) -> str:
@@ -173,7 +175,9 @@ def _saved(plan: Plan) -> str:
     """What a salvage writes, as a noun phrase."""
     if plan.salvage is not None and plan.salvage.claim:
         return "what can be read (not all of it is proved whole)"
-    if not len(plan.after.checksums):
+    outcomes = plan.salvage.outcomes if plan.salvage is not None else None
+    proved = outcomes is not None and any(each.fate is Fate.PROVED for each in outcomes())
+    if not len(plan.after.checksums) and not proved:
         return "what can be read (no checksum proves it whole)"
     return "what is provably whole"
 

@@ -33,12 +33,14 @@ class SalvageReport(Struct, frozen=True):
     """What a salvage would save: numbers of members, and ``rows`` of (name, what becomes of it, why).
 
     Those that are lost come first, then those that nothing proves; there are at most ``MAX_REPORT_ROWS``.
+    ``unsearched``: the search for members ended before the file, so there may be more.
     """
 
     proved: int
     readable: int
     lost: int
     rows: tuple[tuple[str, str, str], ...]
+    unsearched: bool = False
 
     @property
     def sentence(self) -> str:
@@ -46,6 +48,9 @@ class SalvageReport(Struct, frozen=True):
         numbers = (self.proved, self.readable, self.lost)
         proved, readable, lost = (f"{each:,} {verb(each, 'is', 'are')}" for each in numbers)
         lost = f"{lost} lost" if self.lost else "none is lost"
+        if self.unsearched:
+            lost = f"{lost if self.lost else 'none of those found is lost'}; the search ended before the file"
+            proved = f"at least {proved}"
         return f"Of its members {proved} proved, {readable} readable and unproved, and {lost}."
 
 

@@ -214,6 +214,35 @@ def test_salvage_moves_the_entries_with_their_members(data: bytes) -> None:
     assert state_of([checked(new)]) is State.SOUND
 
 
+@pytest.mark.parametrize("bit", range(32))
+def test_a_disk_number_in_the_end_record_is_repaired_and_every_member_extracted(data: bytes, bit: int) -> None:
+    at = data.rindex(b"PK\5\6") + 4 + bit // 8
+    broken = patched(data, at, bytes((1 << bit % 8,)))
+    assert all(each is Verdict.VERIFIED for each in map(checked(broken).verdict, range(3)))
+    result = planned(broken)
+    assert (codes(result.repairs), result.repairs[0].needs_consent) == (["zip-rebuild-end"], False)
+    assert after(result) == data
+
+
+def test_a_salvage_has_one_header_where_the_directory_does_not_lead_to_the_old_one(data: bytes) -> None:
+    """The directory has the other members on disk 1 and the header on another: its entry leads nowhere."""
+    end = data.rindex(b"PK\5\6")
+    broken = patched(data, end + 4, b"\1")
+    at = broken.index(b"PK\1\2", broken.index(b"PK\1\2") + 4)
+    while 0 <= at < end:
+        broken = patched(broken, at + 34, b"\1")
+        at = broken.find(b"PK\1\2", at + 4)
+    result = planned(broken)
+    saved = salvaged(result)
+    assert [each.path for each in checked(saved).members] == [b"TACO_HEADER", b"DATA/a.bin", b"b"]
+    assert unzipped(saved)["b"] == B
+    for (offset, length), content in zip(tacozip.read_header(saved), (A, B), strict=False):
+        assert saved[offset : offset + length] == content
+    assert result.salvage is not None
+    assert result.salvage.outcomes is not None
+    assert sorted(each.path for each in result.salvage.outcomes()) == [b"DATA/a.bin", b"TACO_HEADER", b"b"]
+
+
 def test_salvage_of_a_damaged_header_has_none_of_its_entries(data: bytes) -> None:
     broken = patched(data, 50, b"\xff\xff\xff\xff")
     result = planned(broken)

@@ -11,7 +11,7 @@ from inspector.core.source import BytesSource
 from inspector.core.verdict import State
 from inspector.operations.check.checking import state_of
 from inspector.operations.edit.plan_repairs import plan
-from tests.formats.archives import after, salvaged
+from tests.formats.archives import after, codes, salvaged
 from tests.formats.zip.repairing import STREAMED, WHOLE, checked, contents, directory_of, made, planned, verified
 from tests.formats.zip.zip_building import FILES, PLAIN, patched, written, zip64_archive
 
@@ -89,7 +89,32 @@ def test_nothing_whole_gives_no_salvage() -> None:
     assert result.salvage is None
 
 
+@pytest.mark.parametrize("data", [WHOLE, STREAMED, written(comment=b"a comment")])
+@pytest.mark.parametrize("at", range(4, 8))
+@pytest.mark.parametrize("bit", [0, 5, 7])
+def test_a_wrong_disk_number_is_read_as_zero_and_repaired_without_consent(data: bytes, at: int, bit: int) -> None:
+    at += data.rindex(b"PK\5\6")
+    broken = patched(data, at, bytes((1 << bit,)))
+    archive = checked(broken)
+    assert (codes(archive), len(verified(archive))) == (["zip-disk-number"], len(contents(data)))
+    result = planned(broken)
+    assert not result.repairs[0].needs_consent
+    assert (made(result), after(result)) == (["zip-rebuild-end"], data)
+
+
+def test_a_member_said_to_begin_on_another_disk_is_set_right_where_its_content_is_here() -> None:
+    broken = patched(WHOLE, directory_of(WHOLE) + 34, b"\4\0")
+    result = planned(broken)
+    assert "zip-other-disk" in codes(checked(broken))
+    assert (made(result), result.repairs[0].needs_consent, after(result)) == (["zip-set-headers"], False, WHOLE)
+
+
 @pytest.mark.parametrize("disks", [b"\1\0", b"\0\0\1\0"])
-def test_a_part_of_several_disks_is_left_alone(disks: bytes) -> None:
+@pytest.mark.parametrize("entry_says", [b"\0\0", b"\1\0"])
+def test_a_part_of_several_disks_is_left_alone(disks: bytes, entry_says: bytes) -> None:
+    """Either the first member is not in this file, or its entry says that it begins on another disk."""
     broken = patched(WHOLE, WHOLE.rindex(b"PK\5\6") + 4, disks)
-    assert planned(broken).repairs == ()
+    broken = patched(broken, directory_of(WHOLE) + 34, entry_says)
+    if entry_says == b"\0\0":
+        broken = patched(broken, 30, b"z.txt")
+    assert (planned(broken).repairs, "zip-several-disks" in codes(checked(broken))) == ((), True)
