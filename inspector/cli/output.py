@@ -9,7 +9,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from json.encoder import encode_basestring_ascii as quoted
@@ -98,7 +98,8 @@ def flush() -> None:
 class Lines:
     """Buffered text for standard output; a context manager that flushes at its end, also after an exception."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, as_json: bool = False) -> None:
+        self.as_json = as_json
         self._pieces: list[str] = []
         # Names are printable by now, but the terminal's encoding may still lack some of their characters.
         self._encoding = sys.stdout.encoding or "utf-8"
@@ -108,6 +109,15 @@ class Lines:
         self._pieces.append(text)
         if len(self._pieces) >= _MAX_BUFFERED_LINES:
             self._push()
+
+    def say(self, line: str) -> None:
+        """Add a line that only people read."""
+        if not self.as_json:
+            self.write(f"{line}\n")
+
+    def row(self, found: Mapping[str, Any], *lines: str) -> None:
+        """Add a value as the user asked for it: one JSON object on one line, or these lines of text."""
+        self.write(f"{json.dumps(found)}\n" if self.as_json else "".join(f"{line}\n" for line in lines))
 
     def write_all(self, lines: Iterable[str]) -> None:
         """Add many lines."""
@@ -178,13 +188,10 @@ def print_created(created: Created, *, as_json: bool) -> None:
     """Print the result as a sentence, or as one JSON object per archive; warnings go to standard error."""
     for warning in created.warnings:
         remark(warning)
-    with Lines() as out:
-        out.write(_created_json(created) if as_json else f"{visible(created.sentence)}\n")
-
-
-def _created_json(created: Created) -> str:
-    objects = ({"archive": each.path, "members": each.members, "bytes": each.size} for each in created.archives)
-    return "".join(f"{json.dumps(each)}\n" for each in objects)
+    with Lines(as_json=as_json) as out:
+        for each in created.archives if as_json else ():
+            out.row({"source": each.path, "members": each.members, "bytes": each.size})
+        out.say(visible(created.sentence))
 
 
 # ---- the writes of an edit ---------------------------------------------------------------------------------------

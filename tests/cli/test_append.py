@@ -69,7 +69,7 @@ def test_json_says_what_the_archive_has_become(run: Run, tmp_path: Path) -> None
 
     sizes = [len(build.archive(ONE)), (tmp_path / "new.rca").stat().st_size]
     assert [json.loads(line) for line in (first, second)] == [
-        {"archive": "new.rca", "members": members, "bytes": size} for members, size in zip((3, 4), sizes, strict=True)
+        {"source": "new.rca", "members": members, "bytes": size} for members, size in zip((3, 4), sizes, strict=True)
     ]
 
 

@@ -20,7 +20,7 @@ def test_stretches_that_look_alike_are_one_line(run: Run, tmp_path: Path) -> Non
     found = objects(out)
     assert (status, err) == (0, "")
     assert [list(each["classes"]) for each in found][:2] == [["random"], ["zeros"]]
-    assert all(list(each) == ["span", "entropy", "classes", "exact"] for each in found)
+    assert all(list(each) == ["source", "span", "entropy", "classes", "exact"] for each in found)
     assert [found[0]["span"][0], found[-1]["span"][1]] == [0, path.stat().st_size]
     assert all(one["span"][1] == other["span"][0] for one, other in pairwise(found))
     assert found[0]["entropy"] > 7 > 5 > found[1]["entropy"] == 0

@@ -50,6 +50,7 @@ def test_list_json_says_the_members_in_the_order_of_the_archive(run: Run, sample
     members = objects(out)
     assert (status, err) == (0, "")
     assert members[0] == {
+        "source": str(sample("journey.caf")),
         "path": "readme.txt",
         "size": 56,
         "stored": 56,
@@ -57,7 +58,7 @@ def test_list_json_says_the_members_in_the_order_of_the_archive(run: Run, sample
         "codec": "stored",
         "digest": None,
     }
-    assert list(members[0]) == ["path", "size", "stored", "spans", "codec", "digest"]
+    assert list(members[0]) == ["source", "path", "size", "stored", "spans", "codec", "digest"]
     assert [member["path"] for member in members[-4:]] == [
         "notes/zażółć gęślą.txt",
         "notes/報告.txt",
@@ -121,7 +122,7 @@ def test_a_bucket_lists_its_ranges_and_names_them(run: Run, sample: Sample) -> N
     folder = "dataset/weather/datapoints"
     assert status == 0
     assert [member["path"][:20] for member in members] == [f"{key:020d}" for key in range(1, 7)]
-    assert [member["archive"] for member in members] == [f"{folder}/{1:020d}-{4:020d}.tar"] * 4 + [
+    assert [member["source"] for member in members] == [f"{folder}/{1:020d}-{4:020d}.tar"] * 4 + [
         f"{folder}/{5:020d}-{6:020d}.tar"
     ] * 2
 

@@ -39,7 +39,7 @@ def test_a_caf_is_made_and_its_members_are_found(run: Run, tmp_path: Path) -> No
     status, out, _ = run("find", "--json", "cat.sqlite", "*")
     assert objects(out)[1] == {
         "path": "b/é.bin",
-        "archive": "new.caf",
+        "source": "new.caf",
         "offset": 5,
         "length": 500,
     }
@@ -57,8 +57,8 @@ def test_what_is_not_found_is_a_sentence(run: Run) -> None:
 def test_a_series_is_made_where_the_size_limit_is_met(run: Run, tmp_path: Path) -> None:
     _, out, _ = run("create", "caf", "--json", "new.caf", "tree", "--max-size", "0.624kb")
     assert objects(out) == [
-        {"archive": "new.caf", "members": 2, "bytes": 624},
-        {"archive": "new-0001.caf", "members": 1, "bytes": 76},
+        {"source": "new.caf", "members": 2, "bytes": 624},
+        {"source": "new-0001.caf", "members": 1, "bytes": 76},
     ]
     assert [(tmp_path / name).stat().st_size for name in ("new.caf", "new-0001.caf")] == [624, 76]
 

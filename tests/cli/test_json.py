@@ -47,9 +47,9 @@ def are_spans(found: Any) -> bool:
 
 def test_list(archive: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for member in objects(capfd, "list", "--json", str(archive)):
-        beside = set(member) - {"path", "size", "stored", "spans", "codec", "digest"}
-        assert beside <= {"path_bytes", "archive", "target"}
-        assert ("archive" in beside) == archive.is_dir(), "of several archives it is said which"
+        beside = set(member) - {"source", "path", "size", "stored", "spans", "codec", "digest"}
+        assert beside <= {"path_bytes", "target"}
+        assert (member["source"] != str(archive)) == archive.is_dir(), "of several archives it is said which"
         assert ("path_bytes" in beside) == ("\ufffd" in member["path"])
         assert isinstance(member["path"], str)
         assert type(member["size"]) is type(member["stored"]) is int

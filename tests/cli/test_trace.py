@@ -20,7 +20,7 @@ def test_json_has_the_steps_and_then_the_end(run: Run, sample: Callable[[str], P
     *steps, end = objects(out)
     assert (status, err) == (1, "")
     assert all(list(step) == STEP for step in steps)
-    assert list(end)[:5] == END
+    assert list(end)[:6] == ["source", *END]
     assert [step["n"] for step in steps] == list(range(1, len(steps) + 1))
     assert (end["reader"], end["accepts"], end["members"]) == ("rcarch", False, 4)
     assert (end["stopped_at"], end["message"]) == (len(steps), "final checksum mismatch")

@@ -7,11 +7,10 @@ the whole object.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -206,18 +205,18 @@ def status_of(state: str, strict: bool) -> int:
 def _run_by_checksum(options: argparse.Namespace) -> int:
     """Compare checksums at every location and return the exit status: that of the worst one. Raises SourceError."""
     status = FINE
-    with Lines() as out:
+    with Lines(as_json=options.json) as out:
         for location in options.locations:
             with ProgressBar(Progress()) as progress:
                 result = prove(location, progress, connection_of(options))
             status = max(status, _PROOF_STATUS[result.proof])
-            out.write(_proof_json(location, result) if options.json else f"{visible(result.sentence)}\n")
+            out.row(_proof_object(location, result), visible(result.sentence))
             out.flush()
     return status
 
 
-def _proof_json(location: str, result: ProofResult) -> str:
-    found = {
+def _proof_object(location: str, result: ProofResult) -> dict[str, Any]:
+    return {
         "source": location,
         "proof": str(result.proof),
         "sentence": result.sentence,
@@ -227,4 +226,3 @@ def _proof_json(location: str, result: ProofResult) -> str:
         "read": result.bytes_read,
         "requests": result.requests,
     }
-    return f"{json.dumps(found)}\n"

@@ -28,7 +28,7 @@ from inspector.operations.compare.comparing import Comparison, compare
 from inspector.operations.edit.past_writes import edits_before
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import open_place
-from inspector.operations.protocol.compare_views import AS_IT_IS, LEVELS, Difference, Level, Side, Version
+from inspector.operations.protocol.compare_views import AS_IT_IS, LEVELS, Difference, Level, Side, Summary, Version
 from inspector.sources.local.file import FileSource
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.source import S3Source
@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
     versions = AS_IT_IS, AS_IT_IS
     if options.before is not None:
         versions = _before(options.location, options.before, connection), AS_IT_IS
-    with Lines() as out:
+    with Lines(as_json=options.json) as out:
         for other in options.others or [options.location]:
             with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
                 each = compare(
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
                     quick=options.quick,
                     versions=versions,
                 )
-            _print(out, each, options, among_several=len(options.others) > 1)
+            _print(out, each, among_several=len(options.others) > 1)
             found.append(each)
     if options.to is not None:
         _combine(found, options)
@@ -108,13 +108,13 @@ def _before(location: str, number: int, connection: Connection) -> Version:
     return Version(f"before write {number}", edits_before(location, number - 1, place))
 
 
-def _print(out: Lines, found: Comparison, options: argparse.Namespace, *, among_several: bool) -> None:
+def _print(out: Lines, found: Comparison, *, among_several: bool) -> None:
     """Write a comparison: the summary, and then its differences."""
     summary = found.summary
     heading = f"A {visible(summary.a)}, B {visible(summary.b)}: " if among_several else ""
-    out.write(_summary_json(found) if options.json else f"{heading}{visible(summary.sentence)}\n")
+    out.row(_summary_object(summary), f"{heading}{visible(summary.sentence)}")
     for each in found.differences:
-        out.write(_json(each) if options.json else f"{_SIGNS[each.change]} {visible(each.message)}\n")
+        out.row(_object(each), f"{_SIGNS[each.change]} {visible(each.message)}")
     for note in summary.notes:
         remark(note)
     if summary.left_out:
@@ -132,39 +132,24 @@ def _combine(found: Sequence[Comparison], options: argparse.Namespace) -> None:
     complain(written)
 
 
-def _summary_json(found: Comparison) -> str:
-    summary = found.summary
-    return _line(
-        {
-            "a": summary.a,
-            "b": summary.b,
-            "equal": summary.equal,
-            "members": summary.members,
-            "bytes": summary.byte_counts,
-            "better": summary.better,
-            **({"ranges": summary.ranges} if summary.ranges else {}),
-        }
-    )
+def _summary_object(summary: Summary) -> dict[str, Any]:
+    return {
+        "a": summary.a,
+        "b": summary.b,
+        "equal": summary.equal,
+        "members": summary.members,
+        "bytes": summary.byte_counts,
+        "better": summary.better,
+        **({"ranges": summary.ranges} if summary.ranges else {}),
+    }
 
 
-def _json(each: Difference) -> str:
-    return _line(
-        {
-            "kind": each.level,
-            "change": each.change,
-            "a": _side(each.a),
-            "b": _side(each.b),
-            "right": each.right,
-            "message": each.message,
-        }
-    )
+def _object(each: Difference) -> dict[str, Any]:
+    sides = {"a": _side(each.a), "b": _side(each.b)}
+    return {"kind": each.level, "change": each.change, **sides, "right": each.right, "message": each.message}
 
 
 def _side(side: Side | None) -> dict[str, Any] | None:
     if side is None:
         return None
     return {"path": side.path, "spans": side.spans, "value": json.loads(json_text(side.value))}
-
-
-def _line(found: dict[str, Any]) -> str:
-    return f"{json.dumps(found)}\n"

@@ -93,16 +93,12 @@ def _decoded(opened: Sequence[LocationPart], options: argparse.Namespace) -> int
     archive, index = find_member([part.archive for part in opened], options.decoded)
     with ProgressBar(Progress()) as progress:
         decoded = Decoded(archive, index, progress)
-    with Lines() as out:
+    with Lines(as_json=options.json) as out:
         for piece in decoded.pieces:
-            spans = ", ".join(f"[{start}, {stop}]" for start, stop in piece.stored)
-            if options.json:
-                given = f"[{piece.start}, {piece.stop}]"
-                out.write(f'{{"stored": [{spans}], "decoded": {given}, "what": {quoted(piece.label)}}}\n')
-                continue
             place = " ".join(f"0x{start:08x}..0x{stop:08x}" for start, stop in piece.stored)
             gives = f"0x{piece.start:08x}..0x{piece.stop:08x}" if piece.stop > piece.start else "nothing"
-            out.write(f"{place}  ->  {gives:<22}  {piece.label}\n")
+            found = {"stored": piece.stored, "decoded": [piece.start, piece.stop], "what": piece.label}
+            out.row(found, f"{place}  ->  {gives:<22}  {piece.label}")
     if decoded.sentence:
         complain(f"{decoded.name}: {decoded.sentence}")
     return status_of(opened) or (NOT_SOUND if decoded.sentence else FINE)

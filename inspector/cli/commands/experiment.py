@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 from collections.abc import Callable
@@ -70,9 +69,8 @@ def run(options: argparse.Namespace) -> int:
         if options.readers:
             report = with_readers(report, progress)
         written = _write(experiment, options, progress)
-    with Lines() as out:
-        show = _show_json if options.json else _show
-        show(out, experiment, report, written)
+    with Lines(as_json=options.json) as out:
+        _show(out, experiment, report, written)
     return status_of(str(report.state or UNCHECKED), strict=False)
 
 
@@ -110,25 +108,17 @@ def _write(experiment: Experiment, options: argparse.Namespace, progress: Progre
 def _show(out: Lines, experiment: Experiment, report: CheckReport, written: list[tuple[str, str]]) -> None:
     name, view = visible(report.location), experiment.view
     steps = count(len(experiment.steps), "step")
-    out.write(f"{name}: {steps}, {in_bytes(view.base_size)} become {view.size:,}; nothing is written to it.\n")
+    out.say(f"{name}: {steps}, {in_bytes(view.base_size)} become {view.size:,}; nothing is written to it.")
     for number, step in enumerate(experiment.steps, 1):
-        out.write(f"  {number:>3}  {step}\n")
+        out.row({"step": number, "sentence": str(step), **step_object(step)}, f"  {number:>3}  {step}")
     if report.format is None and report.archives:
         report = replace(report, sentence=UNKNOWN)
     text = f"With {'this' if len(experiment.steps) == 1 else 'these'} {steps}{as_text(report).removeprefix(name)}"
-    out.write(painted_report(text) if wants_colour(sys.stdout) else text)
+    found = as_object(report) | {"base_size": view.base_size, "size": view.size}
+    out.row(found, (painted_report(text) if wants_colour(sys.stdout) else text).removesuffix("\n"))
     for target, digest in written:
         what = f": {in_bytes(view.size)}, SHA-256 {digest}" if digest else ""
-        out.write(f"Written to {visible(target)}{what}.\n")
-
-
-def _show_json(out: Lines, experiment: Experiment, report: CheckReport, written: list[tuple[str, str]]) -> None:
-    for number, step in enumerate(experiment.steps, 1):
-        out.write(f"{json.dumps({'step': number, 'sentence': str(step), **step_object(step)})}\n")
-    view = experiment.view
-    out.write(f"{json.dumps(as_object(report) | {'base_size': view.base_size, 'size': view.size})}\n")
-    for target, digest in written:
-        out.write(f"{json.dumps({'written': target, 'sha256': digest or None})}\n")
+        out.row({"written": target, "sha256": digest or None}, f"Written to {visible(target)}{what}.")
 
 
 # ---- steps ---------------------------------------------------------------------------------------------------------

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
-
-from msgspec.structs import asdict
 
 from inspector.cli.bootstrap import FINE, NOT_SOUND
 from inspector.cli.options import CONNECTION, JSON, Option, connection_of
@@ -17,7 +14,7 @@ from inspector.core.program.progress import Progress
 from inspector.operations.create import catalogue
 from inspector.operations.jobs.operation_error import OperationError
 
-_TABLE = "{:>16}  {:>14}  {:<24}  {}\n"
+_TABLE = "{:>16}  {:>14}  {:<24}  {}"
 
 
 OPTIONS = (
@@ -49,16 +46,16 @@ def run(options: argparse.Namespace) -> int:
             raise OperationError("Name a member to find, or an archive to add with --add.")
         return FINE
     found = 0
-    with Lines() as out:
+    with Lines(as_json=options.json) as out:
         for place in catalogue.find(Path(options.catalogue), options.name):
-            if not found and not options.json:
-                out.write(_TABLE.format("offset", "length", "archive", "name"))
+            if not found:
+                out.say(_TABLE.format("offset", "length", "archive", "name"))
             found += 1
-            if options.json:
-                out.write(f"{json.dumps(asdict(place))}\n")
-            else:
-                archive, name = visible(place.archive), visible(place.path)
-                out.write(_TABLE.format(f"{place.offset:,}", f"{place.length:,}", archive, name))
+            archive, name = visible(place.archive), visible(place.path)
+            out.row(
+                {"source": place.archive, "path": place.path, "offset": place.offset, "length": place.length},
+                _TABLE.format(f"{place.offset:,}", f"{place.length:,}", archive, name),
+            )
     if not found:
         beginning = options.name.endswith("*")
         condition = f"has a name that begins with {options.name[:-1]!r}" if beginning else f"is called {options.name!r}"

@@ -6,7 +6,7 @@ import argparse
 import textwrap
 
 from inspector.cli.options import JSON
-from inspector.cli.output import Lines, json_text
+from inspector.cli.output import Lines
 from inspector.core.format import Format
 from inspector.formats import FORMATS
 
@@ -19,25 +19,16 @@ OPTIONS = (JSON,)
 
 def run(options: argparse.Namespace) -> None:
     """Print a paragraph or a JSON object per format."""
-    with Lines() as out:
+    with Lines(as_json=options.json) as out:
         for known in FORMATS:
-            out.write(_object(known) if options.json else _paragraph(known))
+            found = {"name": known.name, "title": known.title, "suffixes": known.suffixes}
+            out.row({**found, "limitations": known.limitations}, *_paragraph(known))
 
 
-def _object(known: Format) -> str:
-    entries = {
-        "name": known.name,
-        "title": known.title,
-        "suffixes": list(known.suffixes),
-        "limitations": list(known.limitations),
-    }
-    return f"{{{', '.join(f'{json_text(key)}: {json_text(value)}' for key, value in entries.items())}}}\n"
-
-
-def _paragraph(known: Format) -> str:
+def _paragraph(known: Format) -> list[str]:
     lines = [f"{known.name:<{_INDENT}}{known.title} ({' '.join(known.suffixes) or 'recognised by content alone'})"]
     for limitation in known.limitations:
         lines += textwrap.wrap(
             limitation, 100, initial_indent=" " * _INDENT + "- ", subsequent_indent=" " * (_INDENT + 2)
         )
-    return "\n".join(lines) + "\n"
+    return lines

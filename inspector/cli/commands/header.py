@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import Any
 
 from inspector.cli.archives import open_parts
@@ -69,16 +68,12 @@ def run(options: argparse.Namespace) -> None:
     view = header_view(archive, draft)
     source = archive.source if isinstance(archive.source, S3Source) else None
     sent = sent_bytes(edit, whole=options.whole) if edit is not None and source is not None else None
-    with Lines() as out:
-        if options.json:
-            out.write(_json(opened[0].label, view, edit, written, sent))
-        else:
-            lines = _lines(view, edit, options.dry_run)
-            if edit is not None and options.dry_run and source is not None:
-                lines += ["This would be sent:", *sending_lines(source, edit, whole=options.whole)]
-            out.write("".join(f"{visible(line)}\n" for line in lines))
-            if written is not None:
-                out.write(f"{visible(written.sentence)}\n")
+    lines = _lines(view, edit, options.dry_run)
+    if edit is not None and options.dry_run and source is not None:
+        lines += ["This would be sent:", *sending_lines(source, edit, whole=options.whole)]
+    lines += [written.sentence] if written is not None else []
+    with Lines(as_json=options.json) as out:
+        out.row(_object(opened[0].label, view, edit, written, sent), *map(visible, lines))
     for warning in written.warnings if written is not None else ():
         complain(warning)
 
@@ -147,8 +142,10 @@ def _lines(view: HeaderView, edit: Edit | None, dry_run: bool) -> list[str]:
     return lines
 
 
-def _json(label: str, view: HeaderView, edit: Edit | None, written: WriteResult | None, sent: int | None) -> str:
-    found: dict[str, Any] = {
+def _object(
+    label: str, view: HeaderView, edit: Edit | None, written: WriteResult | None, sent: int | None
+) -> dict[str, Any]:
+    return {
         "source": label,
         "count": view.count,
         "entries": [
@@ -166,7 +163,5 @@ def _json(label: str, view: HeaderView, edit: Edit | None, written: WriteResult 
         "why_not": view.why_not,
         "writes": write_objects(edit) if edit is not None else [],
         "written": written is not None,
+        **({"sent": sent} if sent is not None else {}),
     }
-    if sent is not None:
-        found["sent"] = sent
-    return f"{json.dumps(found)}\n"

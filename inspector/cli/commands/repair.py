@@ -147,12 +147,9 @@ def _handle_unfinished(options: argparse.Namespace) -> None:
 def _say_interrupted(found: Interrupted, options: argparse.Namespace) -> int:
     """What is to be decided first; the rest can be planned when that is done."""
     ways = {"finish": found.finish, "roll_back": found.roll_back, "forget": found.forget}
-    with Lines() as out:
-        if options.json:
-            out.write(f"{json.dumps({'source': options.location, 'interrupted': {'story': found.story, **ways}})}\n")
-        else:
-            out.write(f"{visible(found.story)}\n")
-            out.write("".join(f"  {visible(words)}\n" for words in ways.values() if words))
+    with Lines(as_json=options.json) as out:
+        lines = (visible(found.story), *(f"  {visible(words)}" for words in ways.values() if words))
+        out.row({"source": options.location, "interrupted": {"story": found.story, **ways}}, *lines)
     return NOT_SOUND
 
 
@@ -160,21 +157,18 @@ def _history(options: argparse.Namespace) -> int:
     """List the changes whose old bytes are kept, newest first, or remove these bytes."""
     if options.clear_history and not options.dry_run:
         done = forget_past_writes(options.location)
-        with Lines() as out:
-            said = {"source": options.location, "done": done}
-            out.write(f"{json.dumps(said)}\n" if options.json else f"{done}\n")
+        with Lines(as_json=options.json) as out:
+            out.row({"source": options.location, "done": done}, visible(done))
         return FINE
-    with Lines() as out:
+    with Lines(as_json=options.json) as out:
         opened = open_place(options.location, connection_of(options)) if is_s3(options.location) else None
         listed = past_writes(options.location, opened if isinstance(opened, S3Source) else None)
         for number, each in enumerate(listed, 1):
             when = datetime.fromtimestamp(each.written, UTC)
-            if options.json:
-                row = {"number": number} | asdict(each) | {"source": options.location}
-                out.write(f"{json.dumps(row | {'written': when.isoformat(timespec='seconds')})}\n")
-            else:
-                last = "; --take-back puts the old bytes back" if each.can_take_back else ""
-                out.write(f"{number:>3}  {when:%Y-%m-%d %H:%M:%S} UTC  {each.what}{last}\n")
+            last = "; --take-back puts the old bytes back" if each.can_take_back else ""
+            row = {"source": options.location, "number": number} | asdict(each)
+            row |= {"written": when.isoformat(timespec="seconds")}
+            out.row(row, f"{number:>3}  {when:%Y-%m-%d %H:%M:%S} UTC  {each.what}{last}")
     return FINE
 
 
@@ -195,9 +189,8 @@ def _settle(options: argparse.Namespace) -> int:
         return _say_interrupted(found, options)
     else:
         done = settle(options.location, found, back=options.roll_back)
-    with Lines() as out:
-        said = {"source": options.location, "done": done}
-        out.write(f"{json.dumps(said)}\n" if options.json else f"{visible(done)}\n")
+    with Lines(as_json=options.json) as out:
+        out.row({"source": options.location, "done": done}, visible(done))
     return FINE
 
 

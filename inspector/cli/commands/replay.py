@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 from pathlib import Path
@@ -37,7 +36,7 @@ from inspector.operations.open.nested import open_nested
 from inspector.operations.open.opening import decode, start
 from inspector.operations.protocol.audit_views import UNCHECKED
 from inspector.operations.protocol.header_draft import with_changes
-from inspector.operations.protocol.replay_views import CRASH_MEANINGS, CrashState, Matrix, MatrixRow, Point
+from inspector.operations.protocol.replay_views import CRASH_MEANINGS, Matrix, MatrixRow, Point, StepView
 from inspector.operations.replay.matrix import crash_matrix
 from inspector.operations.replay.replay import Replay
 from inspector.operations.replay.writers import (
@@ -154,11 +153,11 @@ def run(options: argparse.Namespace) -> int:
         if options.to:
             replay.require_not_read(Path(options.to))
             digest = replay.save(point, Path(options.to), progress)
-    with Lines() as out:
-        show = _show_json if options.json else _show
-        show(out, replay, options, report, matrix)
+    with Lines(as_json=options.json) as out:
+        _show(out, replay, options, report, matrix)
         if options.to:
-            out.write(_written(options, shown.size, digest))
+            words = f"Written to {visible(options.to)}: {in_bytes(shown.size)}, SHA-256 {digest}."
+            out.row({"written": options.to, "sha256": digest}, words)
     return FINE if report is None else status_of(str(report.state or UNCHECKED), strict=False)
 
 
@@ -203,7 +202,7 @@ def _replay(source: Source, options: argparse.Namespace, progress: Progress) -> 
     return replay_edit(source, preview(archive, with_changes(header_draft(archive), *changes)), progress)
 
 
-# ---- in words --------------------------------------------------------------------------------------------------------
+# ---- what is shown ---------------------------------------------------------------------------------------------------
 
 
 def _show(
@@ -212,20 +211,43 @@ def _show(
     name, view = visible(options.location), replay.view
     steps = count(len(view.steps), "append" if options.segments else "write")
     sizes = f"{in_bytes(view.base_size)} become {replay.source(view.end).size:,}"
-    out.write(f"{name}: {view.title}: {steps}, {sizes}; nothing is written to it.\n")
-    for title, step, (old, new) in zip(view.titles(), view.steps, replay.bytes_of_steps(_MAX_SHOWN_BYTES), strict=True):
-        out.write(f"  {title}{'; then it waits for the disk' if step.synced else ''}\n")
+    out.say(f"{name}: {view.title}: {steps}, {sizes}; nothing is written to it.")
+    most = _MAX_JSON_BYTES if out.as_json else _MAX_SHOWN_BYTES
+    steps_of_writes = zip(view.titles(), view.steps, replay.bytes_of_steps(most), strict=True)
+    for number, (title, step, (old, new)) in enumerate(steps_of_writes, 1):
+        lines = [f"  {title}{'; then it waits for the disk' if step.synced else ''}"]
         if new:
-            out.write(f"      old  {_hex(old, step.size - step.new)}\n      new  {_hex(new, step.size)}\n")
+            lines += [f"      old  {_hex(old, step.size - step.new)}", f"      new  {_hex(new, step.size)}"]
+        out.row(_write_object(number, step, old, new), *lines)
     for note in view.notes:
-        out.write(f"  {visible(note)}\n")
+        out.say(f"  {visible(note)}")
     if report is not None:
         words = view.words(options.at)
-        text = f"{words[0].upper()}{words[1:]}{as_text(report).removeprefix(name)}"
-        out.write(painted_report(text) if wants_colour(sys.stdout) else text)
-    if matrix is not None:
+        text = f"{words[0].upper()}{words[1:]}{as_text(report).removeprefix(name)}".removesuffix("\n")
+        place = {"at": str(options.at), "base_size": view.base_size, "size": replay.source(options.at).size}
+        out.row(as_object(report) | place, painted_report(text) if wants_colour(sys.stdout) else text)
+    if matrix is not None and out.as_json:
+        for row in matrix.rows:
+            out.row(_crash_object(row, matrix))
+    elif matrix is not None:
         for line in matrix_lines(matrix):
-            out.write(f"{line}\n")
+            out.say(line)
+
+
+def _write_object(number: int, step: StepView, old: bytes, new: bytes) -> dict[str, Any]:
+    whole = step.size <= _MAX_JSON_BYTES and bool(new)
+    found = {"write": number, "kind": step.kind, "offset": step.offset, "size": step.size, "grows_by": step.new}
+    shown = {"old": old.hex() if whole else None, "new": new.hex() if whole else None}
+    return {**found, "what": step.what, "synced": step.synced, **shown}
+
+
+def _crash_object(row: MatrixRow, matrix: Matrix) -> dict[str, Any]:
+    readers = {
+        reader.name: {"verdict": cell.name.lower(), "message": message}
+        for reader, cell, message in zip(matrix.readers, row.cells, row.messages, strict=True)
+    }
+    crash = {"crash": str(row.point), "state": row.state, "repair": row.repair.name.lower()}
+    return {**crash, "accept": row.accept or None, "readers": readers}
 
 
 def _hex(data: bytes, size: int) -> str:
@@ -250,39 +272,3 @@ def matrix_lines(matrix: Matrix) -> list[str]:
 
 def _repair(row: MatrixRow) -> str:
     return f"{row.repair}, accepting {row.accept}" if row.accept else str(row.repair)
-
-
-# ---- JSON ------------------------------------------------------------------------------------------------------------
-
-
-def _show_json(
-    out: Lines, replay: Replay, options: argparse.Namespace, report: CheckReport | None, matrix: Matrix | None
-) -> None:
-    bytes_of = replay.bytes_of_steps(_MAX_JSON_BYTES)
-    for number, (step, (old, new)) in enumerate(zip(replay.view.steps, bytes_of, strict=True), 1):
-        whole = step.size <= _MAX_JSON_BYTES and bool(new)
-        found: dict[str, Any] = {"write": number, "kind": step.kind, "offset": step.offset, "size": step.size}
-        found |= {"grows_by": step.new, "what": step.what, "synced": step.synced}
-        found |= {"old": old.hex() if whole else None, "new": new.hex() if whole else None}
-        out.write(f"{json.dumps(found)}\n")
-    if report is not None:
-        place = {"at": str(options.at), "base_size": replay.view.base_size, "size": replay.source(options.at).size}
-        out.write(f"{json.dumps(as_object(report) | place)}\n")
-    for row in matrix.rows if matrix is not None else ():
-        assert matrix is not None
-        readers = {
-            reader.name: {"verdict": _word(cell), "message": message}
-            for reader, cell, message in zip(matrix.readers, row.cells, row.messages, strict=True)
-        }
-        crash = {"crash": str(row.point), "state": row.state, "repair": row.repair.name.lower()}
-        out.write(f"{json.dumps(crash | {'accept': row.accept or None, 'readers': readers})}\n")
-
-
-def _word(cell: CrashState) -> str:
-    return cell.name.lower()
-
-
-def _written(options: argparse.Namespace, size: int, digest: str) -> str:
-    if options.json:
-        return f"{json.dumps({'written': options.to, 'sha256': digest})}\n"
-    return f"Written to {visible(options.to)}: {in_bytes(size)}, SHA-256 {digest}.\n"

@@ -16,7 +16,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.reader import Step, value_text
 from inspector.core.span import total
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.protocol.trace_views import ReaderRow, ReaderVerdict
+from inspector.operations.protocol.trace_views import ReaderVerdict
 from inspector.operations.trace.tracing import (
     Trace,
     compare_readers,
@@ -52,32 +52,30 @@ def run(options: argparse.Namespace) -> int:
     if not any(readers_of(part.archive.decoder) for part in parts):
         raise OperationError(f"No other reader of {parts[0].archive.title} is known.")
     wrong = False
-    with Lines() as out:
+    with Lines(as_json=options.json) as out:
         for part in parts:
             follow = _table if options.reader is None else _one
-            wrong |= follow(out, part, options, several=len(parts) > 1)
+            wrong |= follow(out, part, options)
     return status_of(parts) or (NOT_SOUND if wrong else FINE)
 
 
-def _table(out: Lines, part: LocationPart, options: argparse.Namespace, *, several: bool) -> bool:
+def _table(out: Lines, part: LocationPart, options: argparse.Namespace) -> bool:
     """Write a line for each reader; whether one of them fails."""
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
         rows = compare_readers(part.archive, part.archive.decoder, progress)
-    if not options.json:
-        out.write(f"{visible(part.label)}: {part.archive.title}, {in_bytes(part.archive.source.size)}\n")
-        for line in row_lines(rows):
-            out.write(f"  {line}\n")
+    out.say(f"{visible(part.label)}: {part.archive.title}, {in_bytes(part.archive.source.size)}")
     for row in rows if options.json else ():
-        out.write(_end_json(row, part, several=several))
+        out.row({"source": part.label} | row_object(row))
+    for line in row_lines(rows):
+        out.say(f"  {line}")
     return any(row.verdict in _FAILED for row in rows)
 
 
-def _one(out: Lines, part: LocationPart, options: argparse.Namespace, *, several: bool) -> bool:
+def _one(out: Lines, part: LocationPart, options: argparse.Namespace) -> bool:
     """Write the steps of the wanted reader; whether it fails."""
     archive = part.archive
     reader = reader_named(archive.decoder, options.reader)
-    if not options.json:
-        out.write(f"{visible(part.label)}: {reader.title}, {reader.kind}\n  {reader.about}\n")
+    out.say(f"{visible(part.label)}: {reader.title}, {reader.kind}\n  {reader.about}")
     digits = max(4, len(f"{archive.source.size:x}"))
 
     def emit(step: Step) -> None:
@@ -86,11 +84,8 @@ def _one(out: Lines, part: LocationPart, options: argparse.Namespace, *, several
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
         found = trace(archive.source, reader, emit, progress, options.member)
     row = row_of(reader, found.outcome, "")
-    if options.json:
-        out.write(_end_json(row, part, several=several))
-    else:
-        for line in (*row_lines((row,)), *_reads(found, archive.source.size)):
-            out.write(f"{line}\n")
+    lines = (*row_lines((row,)), *_reads(found, archive.source.size))
+    out.row({"source": part.label} | row_object(row), *lines)
     if row.verdict is ReaderVerdict.UNKNOWN:
         remark("What is not known of a reader is neither an error nor a proof.")
     return row.verdict in _FAILED
@@ -120,10 +115,3 @@ def _step_json(step: Step) -> str:
         f'{{"n": {step.n}, "depth": {step.depth}, "action": {quoted(step.action)}, "span": {span}, '
         f'"value": {json_text(step.value)}, "decision": {quoted(step.decision)}, "ok": {json.dumps(step.ok)}}}\n'
     )
-
-
-def _end_json(row: ReaderRow, part: LocationPart, *, several: bool) -> str:
-    found = row_object(row)
-    if several:
-        found["source"] = part.key
-    return f"{json.dumps(found)}\n"
