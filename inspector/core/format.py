@@ -233,7 +233,6 @@ class Format(NamedTuple):
     damaged as a whole.
 
     ``appendable``: members are added after its end, segment by segment. ``header_edited``: its header can be edited.
-    ``anew`` says what it is to write such an archive again, where that can be replayed from its first byte.
 
     ``load`` imports the format's modules and returns its functions, so that opening an archive of one format does not
     load the others.
@@ -259,7 +258,6 @@ class Format(NamedTuple):
     damage: Callable[[], Damage] = Damage
     appendable: bool = False
     header_edited: bool = False
-    anew: str = ""
 
     @property
     def probe(self) -> Callable[[Source], ProbeResult]:

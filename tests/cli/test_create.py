@@ -192,11 +192,3 @@ def test_without_a_terminal_progress_is_said_only_on_a_word(run: Run, monkeypatc
     assert run("create", "caf", "a.caf", "tree")[2] == ""
     assert run("create", "caf", "b.caf", "tree", "--progress")[2] == ""  # it does not take ten seconds
     assert said == [0, 10]
-
-
-def test_an_archive_is_added_to_a_catalogue(run: Run) -> None:
-    run("create", "caf", "new.caf", "tree")
-    status, out, err = run("find", "cat.sqlite", "--add", "new.caf")
-    assert (status, out, err) == (0, "", "archive-inspector: cat.sqlite has 3 members of 1 archive.\n")
-    assert run("find", "cat.sqlite", "a.txt")[0] == 0
-    assert run("find", "cat.sqlite")[0] == 2

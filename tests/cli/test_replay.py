@@ -87,7 +87,7 @@ def test_a_patch_and_an_earlier_write_are_replayed(run: Run, taco: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([], "Say what is written with one of --append, --set, --repair, --patch, --past, --segments, --anew."),
+        ([], "Say what is written with one of --append, --set, --repair, --patch, --past, --segments."),
         ([*SET, "--repair"], "Say what is written with one of "),
         ([*SET, "--at", "4"], "There is no point 4: the replay has 3 steps."),
         ([*SET, "--at", "0.116"], "There is no point 0.116: write 1 has 116 bytes."),
@@ -97,7 +97,6 @@ def test_a_patch_and_an_earlier_write_are_replayed(run: Run, taco: Path) -> None
         ([*SET, "--accept", "x"], "--accept consents to a repair"),
         (["--segments"], "Only an RCA archive keeps its history"),
         (["--append", "patch.json"], "patch.json does not exist"),
-        (["--anew"], "Only the writing of a CAF or of a datas3t range is replayed"),
         (["--past", "1"], "There is no write 1"),
         (["--repair"], "No repair writes to"),
     ],

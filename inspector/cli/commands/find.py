@@ -1,4 +1,4 @@
-"""``find``: where a member is, according to a catalogue; and adding archives to it."""
+"""``find``: where a member is, according to a catalogue."""
 
 from __future__ import annotations
 
@@ -6,45 +6,26 @@ import argparse
 from pathlib import Path
 
 from inspector.cli.bootstrap import FINE, NOT_SOUND
-from inspector.cli.options import CONNECTION, JSON, Option, connection_of
-from inspector.cli.output import Lines, ProgressBar, complain, remark
+from inspector.cli.options import JSON, Option
+from inspector.cli.output import Lines, complain
 from inspector.core.names import visible
-from inspector.core.numbers import count
-from inspector.core.program.progress import Progress
 from inspector.operations.create import catalogue
-from inspector.operations.jobs.operation_error import OperationError
 
 _TABLE = "{:>16}  {:>14}  {:<24}  {}"
 
 
 OPTIONS = (
     Option("catalogue", metavar="CATALOGUE", help="a catalogue made with create caf --catalog"),
-    Option("name", metavar="NAME", nargs="?", help="a member's name, or its beginning and a *"),
-    Option(
-        "--add",
-        action="append",
-        default=[],
-        metavar="ARCHIVE",
-        help="first record the members of a CAF archive, such as one whose create --catalog was interrupted",
-    ),
+    Option("name", metavar="NAME", help="a member's name, or its beginning and a *"),
     JSON,
-    *CONNECTION,
 )
 
 
 def run(options: argparse.Namespace) -> int:
     """Print where the members called ``options.name`` are, and return the exit status: NOT_SOUND if there is none.
 
-    With ``options.add``, record those archives first. Raises SourceError and OperationError if there is no catalogue.
+    Raises SourceError and OperationError if there is no catalogue.
     """
-    if options.add:
-        with ProgressBar(Progress()) as progress:
-            number = catalogue.add(Path(options.catalogue), options.add, progress, connection_of(options))
-        remark(f"{visible(options.catalogue)} has {count(number, 'member')} of {count(len(options.add), 'archive')}.")
-    if options.name is None:
-        if not options.add:
-            raise OperationError("Name a member to find, or an archive to add with --add.")
-        return FINE
     found = 0
     with Lines(as_json=options.json) as out:
         for place in catalogue.find(Path(options.catalogue), options.name):

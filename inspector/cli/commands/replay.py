@@ -40,7 +40,6 @@ from inspector.operations.protocol.replay_views import CRASH_MEANINGS, Matrix, M
 from inspector.operations.replay.matrix import crash_matrix
 from inspector.operations.replay.replay import Replay
 from inspector.operations.replay.writers import (
-    replay_anew,
     replay_append,
     replay_edit,
     replay_past,
@@ -55,7 +54,7 @@ from inspector.sources.s3.prefix import S3Prefix
 _MAX_JSON_BYTES = 1 << 16
 """Bytes of a write that JSON holds; of more it says only where they are."""
 _MAX_SHOWN_BYTES = 16
-_WRITERS = ("append", "set", "repair", "patch", "past", "segments", "anew")
+_WRITERS = ("append", "set", "repair", "patch", "past", "segments")
 
 
 def _point(text: str) -> Point:
@@ -97,12 +96,6 @@ OPTIONS = (
         group=_WRITTEN,
         action="store_true",
         help="how an RCA archive grew, segment by segment",
-    ),
-    Option(
-        "--anew",
-        group=_WRITTEN,
-        action="store_true",
-        help="all of a CAF, or the upload of a datas3t range",
     ),
     Option("--accept", action="append", default=[], metavar="CODE", help="with --repair: also what needs this consent"),
     *RCA_OPTIONS,
@@ -191,8 +184,6 @@ def _replay(source: Source, options: argparse.Namespace, progress: Progress) -> 
         return replay_edit(source, patch_file.decoded(FileSource(Path(options.patch)), source), progress)
     archive = start(source)
     decode(archive, progress)
-    if options.anew:
-        return replay_anew(archive, progress)
     if options.segments:
         return replay_segments(archive)
     if options.repair:

@@ -84,5 +84,4 @@ FORMAT = Format(
     concerns={"caf-duplicate-name": Concern.NAME},
     signature=Signature(b"", "a CAF"),
     damage=_damage,
-    anew="the archive, from its first byte to its footer",
 )

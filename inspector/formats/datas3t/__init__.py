@@ -105,7 +105,6 @@ FORMAT = Format(
         "datas3t-metadata-row-missing": Concern.RECORD,
     },
     damage=_damage,
-    anew="the upload of this range: tar, metadata",
 )
 
 METADATA = Format(

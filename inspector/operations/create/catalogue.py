@@ -13,17 +13,11 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from inspector.core.finding import Severity
-from inspector.core.names import decoded, visible
-from inspector.core.program.progress import Progress
+from inspector.core.names import visible
 from inspector.core.source import SourceError
-from inspector.formats import caf
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.listing import load
-from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.create_views import Place
 from inspector.sources.s3.address import is_s3
-from inspector.sources.s3.connection import DEFAULT, Connection
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS file_locations (
@@ -60,59 +54,23 @@ def record(catalogue: Path, archives: Sequence[str], places: Iterable[Place]) ->
     new = not os.path.lexists(catalogue)
     try:
         with _opened(catalogue, "rwc") as connection:
-            return _record(connection, catalogue, archives, places)
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(_TABLE)
+            _check_table(connection, catalogue)
+            forgotten = [(_identifier(catalogue, each),) for each in archives]
+            connection.executemany("DELETE FROM main.file_locations WHERE caf_file_id = ?", forgotten)
+            rows = [(each.path, _identifier(catalogue, each.archive), each.offset, each.length) for each in places]
+            before = _count(connection)
+            insert = f"INSERT OR REPLACE INTO main.file_locations ({_ROW}) VALUES (?, ?, ?, ?)"  # noqa: S608 - own names
+            connection.executemany(insert, rows)
+            moved = before + len(rows) - _count(connection)
+            connection.commit()
+            return moved
     except BaseException:
         if new:
             with suppress(OSError):  # why there is no catalogue says more than why its file stays
                 catalogue.unlink(missing_ok=True)
         raise
-
-
-def _record(connection: sqlite3.Connection, catalogue: Path, archives: Sequence[str], places: Iterable[Place]) -> int:
-    connection.execute("BEGIN IMMEDIATE")
-    connection.execute(_TABLE)
-    _check_table(connection, catalogue)
-    connection.execute(
-        "CREATE TEMP TABLE fresh (file_path TEXT PRIMARY KEY, caf_file_id TEXT, offset INTEGER, length INTEGER)"
-    )
-    rows = ((each.path, _identifier(catalogue, each.archive), each.offset, each.length) for each in places)
-    connection.executemany("INSERT INTO fresh VALUES (?, ?, ?, ?)", rows)
-    forgotten = [(_identifier(catalogue, each),) for each in archives]
-    connection.executemany("DELETE FROM main.file_locations WHERE caf_file_id = ?", forgotten)
-    had = "SELECT count(*) FROM fresh JOIN main.file_locations USING (file_path)"
-    moved: int = connection.execute(had).fetchone()[0]
-    insert = f"INSERT OR REPLACE INTO main.file_locations ({_ROW}) SELECT {_ROW} FROM fresh ORDER BY file_path"  # noqa: S608
-    connection.execute(insert)
-    connection.commit()
-    return moved
-
-
-def add(catalogue: Path, archives: Sequence[str], progress: Progress, connection: Connection = DEFAULT) -> int:
-    """Record CAF archives that exist, as ``record``; returns how many members they have.
-
-    Raises OperationError for what is no archive that could be recorded whole, SourceError and Cancelled.
-    """
-    check_usable(catalogue)
-    places: list[Place] = []
-    for location in archives:
-        for archive in load(location, progress, connection):
-            places += _places(location, archive)
-    record(catalogue, archives, places)
-    return len(places)
-
-
-def _places(location: str, archive: Opened) -> Iterator[Place]:
-    name = visible(location)
-    if archive.decoder is not caf.FORMAT:
-        raise OperationError(f"Nothing was recorded: {name} is no CAF archive.")
-    wrong = next((each for each in archive.findings if each.severity is Severity.ERROR), None)
-    if wrong is not None:
-        raise OperationError(f"Nothing was recorded: {name} is damaged. {wrong.message}")
-    for member in archive.members:
-        path, exact = decoded(member.path)
-        if not exact:
-            raise OperationError(f"Nothing was recorded: {name} has a member {visible(member.path)}, which is no text.")
-        yield Place(path, location, member.spans[0].start if member.spans else 0, member.size)
 
 
 def find(catalogue: Path, name: str) -> Iterator[Place]:
@@ -133,6 +91,11 @@ def find(catalogue: Path, name: str) -> Iterator[Place]:
             if prefix and isinstance(row[0], str) and not row[0].startswith(prefix):
                 return
             yield _place(catalogue, row)
+
+
+def _count(connection: sqlite3.Connection) -> int:
+    number: int = connection.execute("SELECT count(*) FROM main.file_locations").fetchone()[0]
+    return number
 
 
 def _identifier(catalogue: Path, archive: str) -> str:

@@ -26,7 +26,6 @@ from inspector.operations.create.creating import (
 from inspector.operations.create.inputs import Input, check_names, gather, skipped_outputs
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.targets import NewArchiveFile, Target, check_targets, new_archives, target_of
-from inspector.sources.local.disk_calls import Disk
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 if TYPE_CHECKING:  # most archives have no catalogue
@@ -34,8 +33,6 @@ if TYPE_CHECKING:  # most archives have no catalogue
 
 DEFAULT_MAX_BYTES = TARGET_DATA_BYTES
 """The size of an archive beyond which the next one begins."""
-_MAX_NAMED = 3
-"""Archives that a sentence names."""
 
 
 class Volume(Struct):
@@ -154,20 +151,10 @@ def existing_volumes(target: Target) -> list[Path]:
     return []
 
 
-def write_one(inputs: Sequence[Input], target: Path, progress: Progress, disk: Disk) -> None:
-    """Write the archive of these inputs to a new file through a disk. Raises OperationError, SourceError, Cancelled."""
-    volumes = plan(inputs, target, MAX_ARCHIVE_BYTES)
-    if len(volumes) > 1:
-        raise OperationError(f"These members need more than {in_bytes(MAX_ARCHIVE_BYTES)}. Nothing was written.")
-    _write(volumes, progress, overwrite=False, connection=DEFAULT, disk=disk)
-
-
-def _write(
-    volumes: Sequence[Volume], progress: Progress, *, overwrite: bool, connection: Connection, disk: Disk | None = None
-) -> None:
+def _write(volumes: Sequence[Volume], progress: Progress, *, overwrite: bool, connection: Connection) -> None:
     total = sum(size_of(each) for volume in volumes for each in volume.inputs)
     progress.begin(f"Writing {visible(volumes[0].path.name)}", total)
-    with new_archives(volumes[0].path, progress, overwrite=overwrite, connection=connection, disk=disk) as files:
+    with new_archives(volumes[0].path, progress, overwrite=overwrite, connection=connection) as files:
         for volume in volumes:
             progress.label = f"Writing {visible(volume.path.name)}"
             _write_one(volume, files.add(volume.path), progress)
@@ -204,11 +191,8 @@ def _record(path: Path, volumes: Sequence[Volume]) -> tuple[str, ...]:
     try:
         moved = catalogue.record(path, archives, (place for volume in volumes for place in volume.places()))
     except OperationError as error:
-        names = " ".join(f"--add {visible(each)}" for each in archives[:_MAX_NAMED])
-        more = " and so on" if len(archives) > _MAX_NAMED else ""
         raise OperationError(
-            f"The archives were created, but the catalogue was not updated: {error} Add them with find "
-            f"{visible(str(path))} {names}{more}."
+            f"The archives were created, but the catalogue was not updated: {error} Create them again with --overwrite."
         ) from error
     if not moved:
         return ()

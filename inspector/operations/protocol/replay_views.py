@@ -48,11 +48,7 @@ class SegmentWrites(Struct, frozen=True):
     """How an RCA archive has grown: its segments, one after another."""
 
 
-class AnewWrites(Struct, frozen=True):
-    """Writing an archive of the members of the one that is open: a CAF, or a datas3t range and its metadata."""
-
-
-Writes = AnewWrites | EditWrites | AppendWrites | RepairWrites | PastWrites | SegmentWrites
+Writes = EditWrites | AppendWrites | RepairWrites | PastWrites | SegmentWrites
 
 
 # ---- the writes ----------------------------------------------------------------------------------------------------
@@ -65,10 +61,6 @@ class StepKind(StrEnum):
     CUT = "cut"
     APPEND = "append"
     """Known by its result only: not which writes it was made of."""
-    OBJECT = "object"
-    """The archive appears, whole."""
-    BESIDE = "beside"
-    """A file beside the archive appears, whole."""
 
 
 class Point(NamedTuple):
@@ -97,9 +89,7 @@ class StepView(Struct, frozen=True):
     def title(self, number: int, total: int) -> str:
         """``1 of 3: TACO payload, 116 bytes at 41 (0x29)``."""
         place = f"{grouped(self.offset)} ({hexadecimal(self.offset)})"
-        words = f"{self.what}, {in_bytes(self.size)}"
-        if self.kind is not StepKind.BESIDE:
-            words += f" at {place}"
+        words = f"{self.what}, {in_bytes(self.size)} at {place}"
         if self.kind is StepKind.CUT:
             words = f"cut off {in_bytes(self.size)} from {place} on"
         return f"{number} of {total}: {words}"
@@ -152,7 +142,7 @@ class ReplayState(Struct, frozen=True):
 
 def covered(step: StepView, part: int | None = None) -> Span:
     """The bytes that a step wrote, or the first ``part`` of them; empty where it cut off."""
-    size = 0 if step.kind in (StepKind.CUT, StepKind.BESIDE) else step.size if part is None else min(part, step.size)
+    size = 0 if step.kind is StepKind.CUT else step.size if part is None else min(part, step.size)
     return Span(step.offset, step.offset + size)
 
 

@@ -47,7 +47,7 @@ class Status(Struct, frozen=True):
     distinguishes this state of a single file from others; empty if that is unknown. ``main`` is the finding to name
     first, None if nothing is wrong. ``has_checksums``: the format records some. ``plain_folder``: it is a folder or
     prefix that holds no dataset. ``unexplained``: something is wrong whose cause has not been looked for.
-    ``appendable``, ``header_edited`` and ``anew`` are what the format of a single archive says, see ``Format``.
+    ``appendable`` and ``header_edited`` are what the format of a single archive says, see ``Format``.
     ``layers`` are all of it; 0 is the file.
     """
 
@@ -71,7 +71,6 @@ class Status(Struct, frozen=True):
     unexplained: bool = False
     appendable: bool = False
     header_edited: bool = False
-    anew: str = ""
     layers: tuple[LayerInfo, ...] = ()
 
     @property

@@ -16,7 +16,6 @@ from inspector.core.pieces import PieceSource, PieceTable
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks, change_of
 from inspector.core.span import Span, united
-from inspector.formats.datas3t.decode import METADATA
 from inspector.operations.experiment.experiment import digest_of
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import decode, start
@@ -46,27 +45,19 @@ class Step(Struct, frozen=True):
     view: StepView
     table: PieceTable
     call: Call | None
-    beside: PieceTable | None = None
-    """The metadata beside the archive, where that is written too."""
 
 
 class Replay:
     """Steps over ``base``, the archive before the first of them. ``read`` are the files whose bytes are used."""
 
-    def __init__(
-        self, base: Source, title: str, notes: Sequence[str], steps: Sequence[Step], *, writes_beside: bool = False
-    ) -> None:
+    def __init__(self, base: Source, title: str, notes: Sequence[str], steps: Sequence[Step]) -> None:
         self.base = base
-        self._writes_beside = writes_beside
         self.steps = tuple(steps)
         self.view = ReplayView(title, tuple(notes), tuple(step.view for step in steps), base.size)
 
     def source(self, point: Point) -> PieceSource:
         """The archive at a point. Raises OperationError where there is none such."""
-        table = self._table(point)
-        if not self._writes_beside:
-            return PieceSource(self.base, table)
-        return _WithMetadata(self.base, table, self.steps[point.done - 1].beside if point.done else None)
+        return PieceSource(self.base, self._table(point))
 
     def _table(self, point: Point) -> PieceTable:
         done, part = point
@@ -131,20 +122,6 @@ class Replay:
             beneath = beneath.base
         if isinstance(beneath, FileSource) and target.exists() and target.samefile(beneath.path):
             raise OperationError(f"{visible(target.name)} is the archive itself, which is never written.")
-
-
-class _WithMetadata(PieceSource):
-    """An archive with nothing beside it but what a replay has written."""
-
-    def __init__(self, base: Source, table: PieceTable, beside: PieceTable | None) -> None:
-        super().__init__(base, table)
-        self._beside = beside
-
-    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
-        """See Source.sibling."""
-        if self._beside is None or suffix != METADATA or instead_of:
-            return None
-        return PieceSource(self.base, self._beside)
 
 
 # ---- from what a writer did ------------------------------------------------------------------------------------------

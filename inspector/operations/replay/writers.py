@@ -2,45 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Self
-
-from msgspec import Struct
+from collections.abc import Sequence
 
 from inspector.core.edit import Edit, EditError, overlaid
-from inspector.core.format import MemberError
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.pieces import PieceSource, PieceTable
 from inspector.core.program.progress import Progress
-from inspector.core.source import Source, SourceError
-from inspector.formats import caf, datas3t
+from inspector.core.source import Source
 from inspector.formats.rca.hashes import Hashes
 from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.write import header
-from inspector.operations.create.creating_caf import write_one
 from inspector.operations.create.creating_rca import RcaOptions
-from inspector.operations.create.datas3t_packing import PackingOptions, pack
-from inspector.operations.create.datas3t_packing import plan as plan_ranges
 from inspector.operations.create.inputs import gather
 from inspector.operations.create.rca_writing import grow
 from inspector.operations.edit.past_writes import edits_before, past_edit
 from inspector.operations.edit.plan_repairs import plan
-from inspector.operations.experiment.experiment import digest_of
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.replay_views import StepKind, StepView
 from inspector.operations.replay.replay import Replay, Step, replay_of
 from inspector.sources.local.changes.in_place import write
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.rehearsal import Kept, Recording, Rehearsal
+from inspector.sources.local.rehearsal import Rehearsal
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.source import S3Source
 
-MAX_ANEW_BYTES = 1 << 30
-"""The largest archive that is written anew: it takes as much room in the temporary folder."""
 _JOURNAL = (
     "Before the first write this program puts the old and the new bytes into a journal beside the archive, from which "
     "repair finishes the change or rolls it back. The crash points show the archive as other programs see it."
@@ -123,105 +110,6 @@ def replay_append(
         raise OperationError(str(error)) from error
     said = tuple(f"The writer would say: {each}" for each in made.warnings)
     return replay_of(file, f"Append {count(len(inputs), 'blob')}", (*said, _NO_JOURNAL), rehearsal.calls, progress)
-
-
-# ---- an archive from its first byte ----------------------------------------------------------------------------------
-
-_UNDER_ANOTHER_NAME = (
-    "This program writes a new archive under a temporary name, and gives it its own when the disk has all of it. A "
-    "writer that does not, or a copy, may stop at each of these points."
-)
-
-
-_WHOLE_OBJECTS = (
-    "An object appears whole or not at all, the tar before its metadata. A crash between the two leaves a tar without "
-    "metadata."
-)
-
-
-class _MemberInput(Struct, frozen=True):
-    """A member of an open archive as an input."""
-
-    archive: Opened
-    index: int
-    name: bytes
-    size: int
-    where: str
-    modified: int | None = None
-
-    def pieces(self) -> Iterator[bytes]:
-        """See Input."""
-        assert self.archive.decoder is not None
-        try:
-            yield from self.archive.decoder.read(self.archive, self.index, Progress())
-        except MemberError as error:
-            raise SourceError(f"{self.where} cannot be read: {error}") from error
-
-
-def replay_anew(archive: Opened, progress: Progress) -> Replay:
-    """The writes of an archive of the same members, in the order of their bytes: a CAF, or a datas3t range.
-
-    It is really written, a CAF to a temporary folder. Raises OperationError, SourceError and Cancelled.
-    """
-    source, members = archive.source, archive.members
-    if archive.decoder not in (caf.FORMAT, datas3t.FORMAT):
-        raise OperationError("Only the writing of a CAF or of a datas3t range is replayed from its first byte.")
-    if not len(members) or any(not members[at].readable for at in range(len(members))):
-        raise OperationError("Not all members of this archive can be read. Repair it first.")
-    if source.size > MAX_ANEW_BYTES:
-        raise OperationError(f"Archives of at most {in_bytes(MAX_ANEW_BYTES)} are written again to be replayed.")
-    order = sorted(range(len(members)), key=lambda at: (members.starts[at], members.stops[at]))
-    inputs = [_MemberInput(archive, at, members.path(at), members.size(at), visible(members.path(at))) for at in order]
-    return (_caf_anew if archive.decoder is caf.FORMAT else _range_anew)(source, inputs, progress)
-
-
-def _caf_anew(source: Source, inputs: Sequence[_MemberInput], progress: Progress) -> Replay:
-    recording = Recording()
-    with TemporaryDirectory() as folder:
-        write_one(inputs, Path(folder) / "new.caf", progress, recording)
-    base = PieceSource(source, PieceTable())
-    title = f"Write the archive of {count(len(inputs), 'member')}"
-    found = replay_of(base, title, (), recording.calls, progress)
-    same = digest_of(found.source(found.view.end), progress) == digest_of(source, progress)
-    said = "What they leave is this archive, byte for byte." if same else "This archive was written otherwise."
-    return Replay(base, title, (_UNDER_ANOTHER_NAME, said), found.steps)
-
-
-class _Uploads:
-    """Objects that are kept, in the order in which they were put."""
-
-    def __init__(self) -> None:
-        self.objects: list[PieceTable] = []
-        self._kept = Kept()
-
-    def put(self, key: str, content: Iterable[bytes]) -> None:  # noqa: ARG002 - one range has one tar
-        """See Objects."""
-        table = PieceTable()
-        for piece in content:
-            table = table.insert(table.size, self._kept.add(piece))
-        self.objects.append(table)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Do nothing: they are kept."""
-
-
-def _range_anew(source: Source, inputs: Sequence[_MemberInput], progress: Progress) -> Replay:
-    uploads = _Uploads()
-    ranges = plan_ranges(inputs, PackingOptions("dataset", per_range=len(inputs)))
-    if len(ranges) > 1:
-        raise OperationError("The keys of this range have gaps, with which no range is written.")
-    pack(ranges, "dataset", "", uploads, progress)
-    tar, metadata = uploads.objects
-    views = (
-        StepView(StepKind.OBJECT, 0, tar.size, tar.size, "the tar", False),
-        StepView(StepKind.BESIDE, 0, metadata.size, 0, "its metadata beside it", False),
-    )
-    steps = (Step(views[0], tar, None), Step(views[1], tar, None, metadata))
-    title = f"Upload a range of {count(len(inputs), 'datapoint')}"
-    return Replay(PieceSource(source, PieceTable()), title, (_WHOLE_OBJECTS,), steps, writes_beside=True)
 
 
 # ---- the history of an RCA archive -----------------------------------------------------------------------------------

@@ -92,7 +92,6 @@ class Reading(SessionState):
             decoded and now is self.disk and now.checks.unexplained,
             known is not None and known.appendable,
             known is not None and known.header_edited,
-            known.anew if known is not None else "",
             now.layers.infos(),
         )
 

@@ -10,7 +10,6 @@ from inspector.core.source import Source
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.replay_views import (
-    AnewWrites,
     AppendWrites,
     EditWrites,
     Matrix,
@@ -52,7 +51,6 @@ class Replaying(Changing):
         # Imported here because opening an archive need not wait for the writers.
         from inspector.operations.create.creating_rca import rca_options
         from inspector.operations.replay.writers import (
-            replay_anew,
             replay_append,
             replay_edit,
             replay_past,
@@ -63,8 +61,6 @@ class Replaying(Changing):
         archive = self._archive()
         source: Source = archive.source
         match writes:
-            case AnewWrites():
-                return replay_anew(archive, progress)
             case EditWrites(edit):
                 return replay_edit(source, edit, progress)
             case AppendWrites(locations, level, convention):

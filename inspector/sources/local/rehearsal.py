@@ -76,27 +76,6 @@ class Kept:
         return PieceTable((Piece(self._file, start, len(data)),))
 
 
-class Recording(Disk):
-    """A Disk on which one new file is really written, and its calls recorded: in a folder that is removed then."""
-
-    def __init__(self) -> None:
-        self.calls: list[Call] = []
-        self._kept = Kept()
-
-    def write(self, descriptor: int, data: bytes | memoryview, offset: int) -> int:
-        written = super().write(descriptor, data, offset)
-        self.calls.append(Call(CallKind.WRITE, offset, self._kept.add(bytes(data[:written]))))
-        return written
-
-    def truncate(self, descriptor: int, size: int) -> None:
-        super().truncate(descriptor, size)
-        self.calls.append(Call(CallKind.CUT, size))
-
-    def sync(self, descriptor: int) -> None:  # noqa: ARG002 - nothing is waited for, because the file is removed
-        """Wait for nothing."""
-        self.calls.append(Call(CallKind.SYNC))
-
-
 class Rehearsal(Disk):
     """Calls to the file at ``path``, the bytes of which are those of ``base``; ``table`` is the file as they leave it.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import zipfile
 from contextlib import closing
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.create.catalogue import add, find, record
+from inspector.operations.create.catalogue import find, record
 from inspector.operations.create.creating import Created
 from inspector.operations.create.creating_caf import create_caf
 from inspector.operations.jobs.operation_error import OperationError
@@ -177,34 +176,3 @@ def test_a_catalogue_that_fails_in_the_end_stays_as_it_was_and_the_archives_are_
 
     assert found(tmp_path, "*") == [("a", "one.caf", 0, 1)]
     assert (tmp_path / "two.caf").exists()
-
-
-def test_an_archive_whose_catalogue_was_interrupted_is_added_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> int:
-        raise OperationError("The catalogue cannot be used: disk full.")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("inspector.operations.create.catalogue.record", full)
-        with pytest.raises(OperationError, match=r"Add them with find .*cat\.sqlite --add .*new\.caf\.$"):
-            made(tmp_path, "new.caf", {"a": b"1" * 100, "b/é": b"", "c": b"3"})
-    assert not (tmp_path / "cat.sqlite").exists()
-
-    assert add(tmp_path / "cat.sqlite", [str(tmp_path / "new.caf")], Progress()) == 3
-    later = found(tmp_path, "*")
-    (tmp_path / "cat.sqlite").unlink()
-    made(tmp_path, "new.caf", {"a": b"1" * 100, "b/é": b"", "c": b"3"}, overwrite=True)
-    assert found(tmp_path, "*") == later
-
-
-def test_what_is_no_sound_archive_is_not_recorded(tmp_path: Path) -> None:
-    made(tmp_path, "new.caf", {"a": b"1"})
-    other, damaged = tmp_path / "other.zip", tmp_path / "damaged.caf"
-    with zipfile.ZipFile(other, "w") as out:
-        out.writestr("z", b"1")
-    damaged.write_bytes((tmp_path / "new.caf").read_bytes()[:-1])
-    for path, why in ((other, "is no CAF archive"), (damaged, "is damaged")):
-        with pytest.raises(OperationError, match=why):
-            add(tmp_path / "cat.sqlite", [str(tmp_path / "new.caf"), str(path)], Progress())
-    assert found(tmp_path, "*") == [("a", "new.caf", 0, 1)]

@@ -16,13 +16,10 @@ import pytest
 from inspector.__main__ import main
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
-from inspector.core.verdict import State
 from inspector.formats import recognise
 from inspector.formats.rca.blocks import Convention
 from inspector.operations.check.checking import check_location
-from inspector.operations.create.creating_caf import create_caf
 from inspector.operations.create.creating_rca import RcaOptions
-from inspector.operations.create.datas3t_packing import PackingOptions, create_datas3t
 from inspector.operations.create.inputs import gather
 from inspector.operations.create.rca_writing import grow
 from inspector.operations.edit.taco_header import header_draft, preview
@@ -33,7 +30,6 @@ from inspector.operations.protocol.replay_views import CrashState, Point, Repair
 from inspector.operations.replay.matrix import crash_matrix
 from inspector.operations.replay.replay import Replay
 from inspector.operations.replay.writers import (
-    replay_anew,
     replay_append,
     replay_edit,
     replay_past,
@@ -338,71 +334,6 @@ def test_a_repair_that_cuts_off_is_replayed_as_it_is_made(tmp_path: Path, sample
 def test_a_sound_archive_has_no_repair_to_replay(taco: Path) -> None:
     with pytest.raises(OperationError, match=r"^No repair writes to "):
         replay_repair(opened(taco), Progress())
-
-
-# ---- CAF -------------------------------------------------------------------------------------------------------------
-
-
-def test_a_caf_is_finished_write_by_write(tmp_path: Path, sample: Callable[[str], Path]) -> None:
-    names = ["a.txt", "b.bin", "empty"]
-    for number, name in enumerate(names):
-        (tmp_path / name).write_bytes(Random(number).randbytes((300, 2_500_000, 0)[number]))
-    path = tmp_path / "made.caf"
-    create_caf(Progress(), str(path), [str(tmp_path / name) for name in names])
-    replay = replay_anew(opened(path), Progress())
-    steps, data = replay.view.steps, path.read_bytes()
-
-    assert read(replay.source(replay.view.end)) == data
-    assert replay.view.notes[-1] == "What they leave is this archive, byte for byte."
-    assert [(step.offset, step.size) for step in steps[:2]] == [(0, 300), (300, 1 << 19)]
-    assert (steps[-1].offset, steps[-1].size, steps[-1].synced) == (2_500_300, len(data) - 2_500_300, True)
-    last = Point(len(steps) - 1, steps[-1].size - 1)
-    for point in (Point(0), Point(1, 5), Point(len(steps) - 1), last):
-        assert read(replay.source(point)) == data[: replay.source(point).size]
-    (row,) = (row for row in crash_matrix(replay, Progress(), (last,)).rows if row.point == last)
-    (tmp_path / "cut.caf").write_bytes(data[:-1])
-    assert row.state is check_location(str(tmp_path / "cut.caf"), Progress()).state is not State.SOUND
-    assert CrashState.NEW not in row.cells
-    assert CrashState.WRONG not in row.cells
-    other = replay_anew(opened(sample("gap.caf")), Progress())
-    assert other.view.notes[-1] == "This archive was written otherwise."
-    with pytest.raises(OperationError, match="which is never written"):
-        replay.save(Point(1), path, Progress(), replace=True)
-
-
-# ---- datas3t ---------------------------------------------------------------------------------------------------------
-
-
-def test_the_upload_of_a_range_is_the_tar_and_then_its_metadata(tmp_path: Path, sample: Callable[[str], Path]) -> None:
-    (tar,) = sorted(sample("weather").rglob("*01-*.tar"))
-    replay = replay_anew(opened(tar), Progress())
-    made = tmp_path / "bucket"
-    archive, inputs = opened(tar), list[str]()
-    assert archive.decoder is not None
-    for member in range(4):
-        name = archive.members.path(member).decode()
-        (tmp_path / name).write_bytes(b"".join(archive.decoder.read(archive, member, Progress())))
-        inputs.append(str(tmp_path / name))
-    create_datas3t(Progress(), str(made), inputs, PackingOptions("weather"))
-    (written,) = made.rglob("*.tar")
-
-    assert [(step.kind, step.size) for step in replay.view.steps] == [
-        (StepKind.OBJECT, written.stat().st_size),
-        (StepKind.BESIDE, Path(f"{written}.metadata").stat().st_size),
-    ]
-    beside = [replay.source(Point(number)).sibling(".metadata") for number in range(3)]
-    assert beside[:2] == [None, None]
-    assert beside[2] is not None
-    assert read(beside[2]) == Path(f"{written}.metadata").read_bytes()
-    matrix = crash_matrix(replay, Progress())
-    assert [row.state for row in matrix.rows] == [State.DAMAGED, State.DAMAGED, State.SOUND]
-    Path(f"{written}.metadata").unlink()
-    assert check_location(str(written), Progress()).state is matrix.rows[1].state
-    tarfile = [each.name for each in matrix.readers].index("tarfile")
-    assert [row.cells[tarfile] for row in matrix.rows][1:] == [CrashState.NEW, CrashState.NEW]
-    # The specification's reader wants the metadata, which the repair computes from the tar.
-    assert (matrix.readers[0].name, matrix.rows[1].cells[0]) == ("spec", CrashState.RECOVERABLE)
-    assert matrix.rows[1].repair is RepairEnd.NEW
 
 
 # ---- nothing is written ----------------------------------------------------------------------------------------------

@@ -31,7 +31,6 @@ from inspector.gui.kit.widgets import (
 from inspector.gui.panels.banner import REPAIRABLE
 from inspector.operations.protocol.replay_views import (
     CRASH_MEANINGS,
-    AnewWrites,
     CrashState,
     EditWrites,
     Matrix,
@@ -207,8 +206,6 @@ class ReplayPanel(QWidget):
         if self._document.status.appendable:
             offered.append(("an append: choose files…", None))
             offered.append(("its history, segment by segment", SegmentWrites()))
-        if anew := self._document.status.anew:
-            offered.append((anew, AnewWrites()))
         if self._document.status.state in REPAIRABLE:
             offered.append(("the repair", RepairWrites(())))
         for number, write in enumerate(self._editing.past):
