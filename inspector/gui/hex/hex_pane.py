@@ -21,7 +21,7 @@ from inspector.core.verdict import Verdict
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.hex.accessible import accessible_text
 from inspector.gui.hex.beside.byte_band import BandFeed, ByteBand, shares_of
-from inspector.gui.hex.beside.data_inspector import READ_BYTES, DataInspector
+from inspector.gui.hex.beside.data_inspector import DataInspector
 from inspector.gui.hex.beside.file_map import LABELLED_PX, NARROW_PX, WIDE_PX, FileMap
 from inspector.gui.hex.beside.legend import (
     Legend,
@@ -31,6 +31,7 @@ from inspector.gui.hex.beside.legend import (
     structure_entries,
     verdict_entries,
 )
+from inspector.gui.hex.beside.readings import READ_BYTES
 from inspector.gui.hex.content_views import MAX_IMAGE_BYTES, MAX_TEXT_BYTES, ImageView, TextView
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.hex.layer_bar import LayerBar, Mode

@@ -9,7 +9,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from inspector.core.numbers import grouped, hexadecimal
-from inspector.gui.hex.beside.data_inspector import READ_BYTES, DataInspector
+from inspector.gui.hex.beside.data_inspector import DataInspector
+from inspector.gui.hex.beside.readings import READ_BYTES
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import path_text, short
 from inspector.gui.kit.widgets import SelectableLabel

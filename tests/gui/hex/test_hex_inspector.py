@@ -11,16 +11,16 @@ from PySide6.QtTest import QTest
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.hex.beside.data_inspector import (
+from inspector.gui.hex.beside.data_inspector import DataInspector, ReadingsModel
+from inspector.gui.hex.beside.readings import (
     ALL_ROWS,
     DEFAULT_ROWS,
     READ_BYTES,
-    DataInspector,
-    ReadingsModel,
+    ValueRefusedError,
+    encoded,
     readings,
     varint,
 )
-from inspector.gui.hex.beside.typed_values import ValueRefusedError, encoded
 
 
 def values(data: bytes) -> dict[str, str]:

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from inspector.core.verdict import State
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.hex.beside.data_inspector import ALL_ROWS
+from inspector.gui.hex.beside.readings import ALL_ROWS
 from tests.gui.conftest import Copied, Show, answer, dialog_of, overwrite, press, previewed, save_to, settle
 from tests.sweeping import in_the_sweep
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable, Collection, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Collection, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QFont, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QSizePolicy, QTableView, QWidget
 
-from inspector.core.names import visible
-from inspector.core.numbers import in_bytes
-from inspector.gui.hex.beside.typed_values import ValueRefusedError, encoded
+from inspector.gui.hex.beside.readings import ALL_ROWS, DEFAULT_ROWS, ValueRefusedError, encoded, readings
 from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.theme import fixed_font
 
@@ -226,130 +222,3 @@ class DataInspector(QTableView):
             QGuiApplication.clipboard().setText(self._readings.text(index.row(), index.column()))
         else:
             super().keyPressEvent(event)
-
-
-READ_BYTES = 16
-"""Bytes from the caret on that are read."""
-_MAX_VARINT_BYTES = 10
-"""The longest varint of 64 bits."""
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_Order = Literal["little", "big"]
-_ORDERS: tuple[tuple[str, _Order], ...] = (("LE", "little"), ("BE", "big"))
-
-
-class Reading(NamedTuple):
-    """A name and a value; the value is empty for too few bytes and for bytes that encode no such value."""
-
-    name: str
-    text: str
-
-
-def readings(data: bytes) -> list[Reading]:
-    """All readings of the bytes at the start of ``data``, in a fixed order; all are empty without bytes."""
-    return [
-        Reading("binary", f"{data[0]:08b}" if data else ""),
-        Reading("u8", _integer(data, 1, "little", signed=False)),
-        Reading("i8", _integer(data, 1, "little", signed=True)),
-        *(each for size in (2, 3, 4, 8) for each in _integers(data, size)),
-        *(each for size in (2, 4, 8) for each in _both_orders(f"f{8 * size}", _float_reader(size), data)),
-        *(each for size in (4, 8) for each in _both_orders(f"Unix time {8 * size}", _unix_reader(size), data)),
-        Reading("DOS time, date", _dos(data)),
-        Reading("varint (LEB128)", varint(data)),
-        Reading("UTF-8", _character(data)),
-    ]
-
-
-def _both_orders(name: str, read: Callable[[bytes, _Order], str], data: bytes) -> tuple[Reading, Reading]:
-    return Reading(f"{name} LE", read(data, "little")), Reading(f"{name} BE", read(data, "big"))
-
-
-def _integers(data: bytes, size: int) -> list[Reading]:
-    return [
-        Reading(f"{sign}{8 * size} {name}", _integer(data, size, order, signed=sign == "i"))
-        for sign in "ui"
-        for name, order in _ORDERS
-    ]
-
-
-# ---- numbers -------------------------------------------------------------------------------------------------------
-
-
-def _integer(data: bytes, size: int, order: _Order, signed: bool) -> str:
-    return f"{int.from_bytes(data[:size], order, signed=signed):,}" if len(data) >= size else ""
-
-
-def _float_reader(size: int) -> Callable[[bytes, _Order], str]:
-    letter, digits = {2: ("e", 5), 4: ("f", 9), 8: ("d", 17)}[size]
-
-    def read(data: bytes, order: _Order) -> str:
-        if len(data) < size:
-            return ""
-        (value,) = struct.unpack(("<" if order == "little" else ">") + letter, data[:size])
-        # repr() gives the shortest exact text for 64 bits only; smaller floats have fewer significant digits.
-        return repr(value) if size == 8 else f"{value:.{digits}g}"
-
-    return read
-
-
-def varint(data: bytes) -> str:
-    """An unsigned LEB128 number (seven bits per byte, lowest first, the high bit set if more follow) and its length."""
-    value = 0
-    for index, byte in enumerate(data[:_MAX_VARINT_BYTES]):
-        value |= (byte & 0x7F) << (7 * index)
-        if byte < 0x80:
-            return f"{value:,} ({in_bytes(index + 1)})" if value < 1 << 64 else ""
-    return ""
-
-
-# ---- times ---------------------------------------------------------------------------------------------------------
-
-
-def _unix_reader(size: int) -> Callable[[bytes, _Order], str]:
-    def read(data: bytes, order: _Order) -> str:
-        if len(data) < size:
-            return ""
-        try:
-            moment = _EPOCH + timedelta(seconds=int.from_bytes(data[:size], order, signed=True))
-        except OverflowError:
-            return ""
-        return f"{moment:%Y-%m-%d %H:%M:%S} UTC" if moment.year >= 1000 else ""
-
-    return read
-
-
-def _dos(data: bytes) -> str:
-    """A DOS time and date as in ZIP: two little-endian 16-bit numbers, the time first."""
-    if len(data) < 4:
-        return ""
-    time, date = struct.unpack("<HH", data[:4])
-    try:
-        moment = datetime(  # noqa: DTZ001 - DOS times have no time zone
-            1980 + (date >> 9), date >> 5 & 15, date & 31, time >> 11, time >> 5 & 63, (time & 31) * 2
-        )
-    except ValueError:
-        return ""
-    return f"{moment:%Y-%m-%d %H:%M:%S}"
-
-
-# ---- text ----------------------------------------------------------------------------------------------------------
-
-
-def _character(data: bytes) -> str:
-    for size in range(1, min(4, len(data)) + 1):
-        try:
-            character = data[:size].decode("utf-8")
-        except UnicodeDecodeError:
-            continue
-        return f"{visible(character)}  U+{ord(character):04X} ({in_bytes(size)})"
-    return ""
-
-
-ALL_ROWS = tuple(each.name for each in readings(b""))
-"""The names of all readings in their order."""
-DEFAULT_ROWS = frozenset(
-    (
-        *("u8", "u16 LE", "u32 LE", "u64 LE", "u32 BE", "i32 LE", "f64 LE"),
-        *("Unix time 32 LE", "DOS time, date", "varint (LEB128)", "UTF-8"),
-    )
-)
-"""The readings shown until the user chooses others."""
