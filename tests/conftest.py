@@ -38,7 +38,6 @@ os.environ.update(
         "XDG_DATA_HOME": f"{_HOME.name}/data",
         "XDG_STATE_HOME": f"{_HOME.name}/state",
         # Each test decodes what it opens, however long that takes on a busy machine.
-        "ARCHIVE_INSPECTOR_INDEX_CACHE_MIB": "0",
         # Nothing here multiplies matrices, but each process that imports numpy starts threads that wait for that.
         "OPENBLAS_NUM_THREADS": "1",
     }

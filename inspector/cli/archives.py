@@ -82,18 +82,15 @@ def open_parts(
     *,
     sparing: bool = False,
     names: Iterable[str] = (),
-    listing: bool = False,
     quick: bool = False,
 ) -> list[LocationPart]:
     """Open and decode ``location``, with a progress bar; raises SourceError.
 
-    ``connection``, ``sparing``, ``names``, ``listing`` and ``quick`` are as in ``load``.
+    ``connection``, ``sparing``, ``names`` and ``quick`` are as in ``load``.
     """
     report_interrupted(location)
     with ProgressBar(Progress()) as progress:
         place = standard_input(location, progress)
-        archives = load(
-            location, progress, connection, sparing=sparing, names=names, place=place, listing=listing, quick=quick
-        )
+        archives = load(location, progress, connection, sparing=sparing, names=names, place=place, quick=quick)
     keys = [inside(location, archive.source.name) for archive in archives]
     return [LocationPart(archive, key or location, key) for archive, key in zip(archives, keys, strict=True)]

@@ -14,7 +14,6 @@ from inspector.core.kinds import Kind
 from inspector.core.numbers import count, grouped
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
-from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 
 if TYPE_CHECKING:  # opening an archive needs neither
@@ -171,11 +170,6 @@ def no_readers() -> Sequence[Reader]:
     return ()
 
 
-def no_structure(source: Source) -> Sequence[Span]:  # noqa: ARG001 - a Format's function
-    """For a format whose index is decoded each time."""
-    return ()
-
-
 def hides_nothing(archive: Archive, progress: Progress) -> bool:  # noqa: ARG001 - a Format's function
     """For a format whose decoding lists every member there is."""
     return False
@@ -201,9 +195,6 @@ class Functions(NamedTuple):
     ``prove`` returns the findings that tell whether the content of some members is what was archived: those known, and
     more where a digest covers several members, so that reading one of them proves nothing.
     ``hides_members``: whether decoding again with ``Archive.thorough`` would list other members; a check asks first.
-    ``structure`` says where the bytes lie that the list of members follows from, or those of them that are found
-    without decoding; an index that was kept is used only while they are the same. It reads little, and is empty where
-    they cannot be found or members depend on other files, so that no index is kept.
     """
 
     probe: Callable[[Source], ProbeResult]
@@ -216,7 +207,6 @@ class Functions(NamedTuple):
     thread_copy: Callable[[Archive], Archive] = same_archive
     prove: Callable[[Archive, Sequence[int], Progress], Sequence[Finding]] = known_findings
     hides_members: Callable[[Archive, Progress], bool] = hides_nothing
-    structure: Callable[[Source], Sequence[Span]] = no_structure
 
 
 class Format(NamedTuple):
@@ -298,7 +288,3 @@ class Format(NamedTuple):
     @property
     def hides_members(self) -> Callable[[Archive, Progress], bool]:
         return self.load().hides_members
-
-    @property
-    def structure(self) -> Callable[[Source], Sequence[Span]]:
-        return self.load().structure

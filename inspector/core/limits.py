@@ -104,14 +104,7 @@ STANDARD_INPUT = Limit(
     what="GiB of standard input that are read at most, into a nameless temporary file; a CAF has at most 32.",
 )
 
-INDEX_CACHE = Limit(
-    "ARCHIVE_INSPECTOR_INDEX_CACHE_MIB",
-    *(512, 0, 65_536, _MIB),
-    what="MiB of indexes kept in the cache folder, so that large archives are listed at once when opened again; "
-    "0: none, and those that are kept are removed.",
-)
-
-ALL = (CACHE, CONNECTING, ANSWERING, SLOWEST, WRITING, CONTENT, LARGE_MEMBER, STANDARD_INPUT, INDEX_CACHE)
+ALL = (CACHE, CONNECTING, ANSWERING, SLOWEST, WRITING, CONTENT, LARGE_MEMBER, STANDARD_INPUT)
 
 
 def ignored() -> Iterator[str]:

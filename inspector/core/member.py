@@ -53,8 +53,6 @@ MISPLACED = 64
 HOLES = 128
 """Mark: its content is longer than what is stored, by stretches of zeros (a sparse file of a tar)."""
 
-_COLUMNS = ("path_stops", "paths", "starts", "stops", "sizes", "codecs", "digests", "heads", "marks")
-
 STRETCH = 1_000
 """Members whose skipped headers are read together when all members are iterated."""
 
@@ -212,11 +210,6 @@ class Members:
     def placed_as_is(self) -> bool:
         """Whether ``starts`` and ``stops`` are coordinates of the file."""
         return self.stream is None
-
-    def same_as(self, other: Members) -> bool:
-        """Whether the columns of both hold the same; False too if names were set by ``settle``."""
-        mine, others = vars(self), vars(other)
-        return self.as_appended and other.as_appended and all(mine[each] == others[each] for each in _COLUMNS)
 
     def path(self, index: int) -> bytes:
         """The name of a member."""

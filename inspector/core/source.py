@@ -180,15 +180,6 @@ def change_of(source: Source) -> str:
     return told() if told is not None else ""
 
 
-def fingerprint_of(source: Source) -> tuple[str, ...]:
-    """What tells these bytes from all that were or will be at any place, without reading them and without secrets.
-
-    Empty if nothing does. A source that can tell does so by a method ``fingerprint``.
-    """
-    told: Callable[[], tuple[str, ...]] | None = getattr(source, "fingerprint", None)
-    return told() if told is not None else ()
-
-
 Place = Callable[[int, int], Spans]
 """Where the bytes ``[start, stop)`` of what is parsed lie in the file."""
 

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from inspector.core.limits import INDEX_CACHE
-from tests.benchmarks import inputs
 from tests.benchmarks.measure import PRODUCT, Row, environment, in_turn, processor_time
 
 FILES = 20_000
@@ -98,12 +96,6 @@ def rows(folder: Path) -> Iterator[Row]:
     write(large, LISTED)
     yield Row(f"list a ZIP of {LISTED:,} / zipfile -l", *in_turn([*PEER, "-l", large], [*PRODUCT, "list", large]), 0.5)
     large.unlink()
-    again, _ = inputs.rca(folder, 100_000)
-    kept = {INDEX_CACHE.variable: "512", "XDG_CACHE_HOME": str(folder / "cache")}
-    reopened = [*PRODUCT, "list", again]
-    processor_time(reopened, None, kept)
-    yield Row("reopen an RCA of 100,000 members / 0.3 s", 0.3, processor_time(reopened, None, kept), 1.0)
-    again.unlink()
 
 
 def loaded(command: list[str | Path]) -> str:

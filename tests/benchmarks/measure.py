@@ -14,8 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from inspector.core.limits import INDEX_CACHE
-
 PRODUCT: list[str | Path] = [sys.executable, "-m", "inspector"]
 
 
@@ -130,4 +128,4 @@ def environment() -> dict[str, str]:
     """The environment of a program that is run: with bytecode beside its modules, as where it is installed."""
     found = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     found["PYTHONPATH"] = str(Path(__file__).parents[2])
-    return {**found, INDEX_CACHE.variable: "0"}  # a second run decodes like the first
+    return found

@@ -17,7 +17,7 @@ from inspector.core.member import SPECIAL, STRETCH, Codec, Member, PlainMembers
 from inspector.core.names import decoded, visible
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.open.listing import keep_listed, learn_all, members_of
+from inspector.operations.open.listing import learn_all, members_of
 from inspector.operations.open.opening import UNKNOWN_FORMAT
 
 _HEADING = f"{'size':>14}  {'stored':>14}  {'codec':<8}  {'digest':<22}  {'offset':>16}  name\n"
@@ -53,7 +53,7 @@ def _list(location: str, options: argparse.Namespace) -> int:
 
     The status is NOT_SOUND if the structure has errors, and UNREADABLE if not all of it could be read.
     """
-    opened = open_parts(location, connection_of(options), sparing=True, listing=not options.quick, quick=options.quick)
+    opened = open_parts(location, connection_of(options), sparing=True, quick=options.quick)
     if all(part.archive.decoder is None for part in opened):
         raise SourceError(f"{location}: {UNKNOWN_FORMAT}")
     heading = len(options.locations) > 1 and not (options.json or options.names)
@@ -67,8 +67,6 @@ def _list(location: str, options: argparse.Namespace) -> int:
                 learn_all((part.archive for part in opened), Progress())
         for part in opened:
             _write(part, out, _line_of(part, options), quick=options.quick)
-    if not options.quick:
-        keep_listed([part.archive for part in opened])
     for part in opened:
         part.report_findings()
     damaged = any(finding.severity is Severity.ERROR for part in opened for finding in part.archive.findings)
@@ -123,8 +121,6 @@ def _link_target(part: LocationPart, member: Member) -> bytes | None:
     archive, decoder = part.archive, part.archive.decoder
     if decoder is None or not member.marks & SPECIAL:
         return None
-    if archive.listed is not None:
-        return archive.targets[member.index]
     with suppress(SourceError, MemberError):
         return decoder.member_metadata(archive, member.index).target
     return None

@@ -14,7 +14,6 @@ from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks, blocks_of
-from inspector.core.span import Span
 from inspector.formats._tar.check import header_checksums
 from inspector.formats._tar.extension import MAX_BODY_BYTES, Extension, MapFault, Overrides, sparse_map
 from inspector.formats._tar.fields import Extras, archive_fields, no_extras
@@ -24,8 +23,6 @@ from inspector.formats._tar.swallowed import any_swallowed, may_search
 from inspector.formats._tar.walk import MAX_EXTENSIONS, list_members
 
 _HARD_LINK = b"1"
-END_BYTES = 20 * BLOCK
-"""Bytes at the end of a file that the last headers and the two blocks of zeros are usually among: one record."""
 
 
 MAX_SPARSE_BYTES = 1 << 40
@@ -51,11 +48,6 @@ def probe(source: Source) -> ProbeResult:
         return ProbeResult.POSSIBLE if named and len(data) == 2 * BLOCK else ProbeResult.NO
     found = parse(data[:BLOCK])
     return ProbeResult.CERTAIN if found.fits or found.ustar else ProbeResult.NO
-
-
-def structure(source: Source) -> tuple[Span, ...]:
-    """The first header and the end, all that is found without following the headers from one to the next."""
-    return (Span(0, min(2 * BLOCK, source.size)), Span(max(0, source.size - END_BYTES), source.size))
 
 
 def decode(

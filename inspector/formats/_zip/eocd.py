@@ -45,8 +45,6 @@ MAX_EOCD_DISTANCE = END_SIZE + 0xFFFF
 _MAX_CANDIDATES = 8
 _MAX_WALKED = 2
 """With more candidates none has its directory walked: all may claim the same one, of up to 65,534 entries."""
-_FIRST_BYTES = 512
-"""Bytes at the start of a file that hold a header with its name, and a TACO header with its payload."""
 
 
 _ZIP64_LOCATOR_STRUCT = struct.Struct("<4xIQI")
@@ -116,17 +114,6 @@ def find_eocd(source: Source) -> Eocd | None:
     if not exact:
         report_not_at_end(source, best, others)
     return best
-
-
-def structure(source: Source) -> tuple[Span, ...]:
-    """The first local header, and the central directory with the end records.
-
-    That is one read, and hashing it is far cheaper than decoding. Other local headers are found by decoding alone.
-    """
-    eocd = find_eocd(source)
-    if eocd is None or eocd.directory is None:
-        return ()
-    return (Span(0, min(_FIRST_BYTES, eocd.directory.start)), Span(eocd.directory.start, source.size))
 
 
 def report_not_at_end(source: Source, eocd: Eocd, candidates: Sequence[int]) -> None:

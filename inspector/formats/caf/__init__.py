@@ -33,9 +33,9 @@ def _repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
 @cache
 def _functions() -> Functions:
     from inspector.formats.caf.decode import check, decode, read
-    from inspector.formats.caf.locate import probe, structure
+    from inspector.formats.caf.locate import probe
 
-    return Functions(probe, decode, read, check, _repairs, structure=structure)
+    return Functions(probe, decode, read, check, _repairs)
 
 
 @cache

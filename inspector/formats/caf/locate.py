@@ -115,12 +115,6 @@ def index_from_footer(source: Source) -> tuple[int, Span | None]:
     return size, Span(end - size, end) if 0 < size <= end else None
 
 
-def structure(source: Source) -> tuple[Span, ...]:
-    """The index and the footer: all that members follow from. Hashing takes a tenth of the time of decoding."""
-    _, span = index_from_footer(source)
-    return () if span is None or span.size > MAX_INDEX_BYTES else (Span(span.start, source.size),)
-
-
 def head(source: Source, span: Span) -> bytes:
     """The first bytes of an index from its first brace on: without a byte order mark or white space before it."""
     return source.read(span.start, min(_HEAD_BYTES, span.size)).removeprefix(BYTE_ORDER_MARK).lstrip(SPACE)

@@ -32,7 +32,6 @@ def _repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
 def _functions() -> Functions:
     from inspector.formats.rca.blobs import read
     from inspector.formats.rca.check import check, decode_group, prove, thread_copy
-    from inspector.formats.rca.chunks import structure
     from inspector.formats.rca.decode import decode, probe
 
     return Functions(
@@ -44,7 +43,6 @@ def _functions() -> Functions:
         decode_group=decode_group,
         thread_copy=thread_copy,
         prove=prove,
-        structure=structure,
     )
 
 

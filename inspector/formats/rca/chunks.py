@@ -124,11 +124,6 @@ def scan(source: Source) -> ChunkLayer:
     return ChunkLayer(tuple(chunks), tail, False, truncated)
 
 
-def structure(source: Source) -> tuple[Span, ...]:
-    """The chunk headers, of which even the largest archive has a handful; the last one holds a segment's hash."""
-    return tuple(chunk.header for chunk in scan(source).chunks)
-
-
 def ended(source: Source, unsure: tuple[int, int], stop: int, metadata: bytes = b"") -> tuple[Patch, ...]:
     """What to write so that the archive ends at byte ``stop``; headers before ``unsure`` stay as they are.
 

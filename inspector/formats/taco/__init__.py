@@ -29,12 +29,11 @@ def _repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
 
 @cache
 def _functions() -> Functions:
-    from inspector.formats._zip.eocd import structure
     from inspector.formats._zip.members import read_member
     from inspector.formats.taco.decode import check, decode, member_metadata
     from inspector.formats.taco.header import probe
 
-    return Functions(probe, decode, read_member, check, _repairs, member_metadata, structure=structure)
+    return Functions(probe, decode, read_member, check, _repairs, member_metadata)
 
 
 @cache

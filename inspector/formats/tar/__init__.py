@@ -23,7 +23,6 @@ def _functions() -> Functions:
     return Functions(
         *(reading.probe, decode, reading.read, check, repairs, reading.member_metadata),
         hides_members=hides_members,
-        structure=reading.structure,
     )
 
 

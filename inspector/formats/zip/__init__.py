@@ -17,11 +17,10 @@ if TYPE_CHECKING:  # opening an archive needs none
 
 @cache
 def _functions() -> Functions:
-    from inspector.formats._zip.eocd import structure
     from inspector.formats._zip.members import read_member
     from inspector.formats.zip.decode import check, decode, member_metadata, probe, repairs
 
-    return Functions(probe, decode, read_member, check, repairs, member_metadata, structure=structure)
+    return Functions(probe, decode, read_member, check, repairs, member_metadata)
 
 
 @cache

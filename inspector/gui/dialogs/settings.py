@@ -26,13 +26,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.core.numbers import rounded
 from inspector.gui.kit import preferences
 from inspector.gui.kit.preferences import Choice, Flag, FontFamily, Number, Setting, SettingsPage, Text
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.style import EDGE, GRID, on_grid
 from inspector.gui.kit.widgets import push_button, sentence_label
-from inspector.operations.jobs import index_store
 
 CreateField = Callable[[Any, Settings], QWidget]
 MAX_FIELD_PX = 320
@@ -96,8 +94,6 @@ class SettingsDialog(QDialog):
                 form.addRow("", _hint_label(setting.tip))
         if page is SettingsPage.GENERAL:
             self._add_recent(form)
-        if page is SettingsPage.LIMITS:
-            self._add_index_cache(form)
         if page in NOTES:
             form.addRow(_hint_label(NOTES[page]))
         area = QScrollArea()
@@ -115,20 +111,6 @@ class SettingsDialog(QDialog):
         self.clear.setEnabled(bool(self._settings.recent))
         self.clear.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         form.addRow(QLabel("Recent files"), self.clear)
-
-    def _add_index_cache(self, form: QFormLayout) -> None:
-        self.clear_indexes = push_button("Clear", "Remove all kept indexes; archives are then decoded again")
-        self.clear_indexes.setAccessibleName("Clear kept indexes")
-        self.clear_indexes.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.clear_indexes.clicked.connect(index_store.clear)
-        self.clear_indexes.clicked.connect(self._show_index_size)
-        form.addRow(QLabel("Kept indexes"), self.clear_indexes)
-        self._show_index_size()
-
-    def _show_index_size(self) -> None:
-        size = index_store.size()
-        self.clear_indexes.setText(f"Clear ({rounded(size)})" if size else "Clear")
-        self.clear_indexes.setEnabled(size > 0)
 
     def _reset(self, *pages: SettingsPage) -> None:
         for setting in preferences.ALL:

@@ -242,17 +242,6 @@ LARGE_MEMBER = Number(
     limits.LARGE_MEMBER.most,
     "GiB",
 )
-INDEX_CACHE = Number(
-    "index_cache_mib",
-    SettingsPage.LIMITS,
-    limits.INDEX_CACHE.default,
-    "Keep indexes up to",
-    "Indexes of large archives are kept in the cache folder, so that their members are shown at once the next time",
-    limits.INDEX_CACHE.least,
-    limits.INDEX_CACHE.most,
-    "MiB",
-    special="Keep none",
-)
 PROFILE = Text(
     "s3_profile",
     SettingsPage.S3,
@@ -311,13 +300,12 @@ ANSWERING = Number(
 ALL: tuple[Setting[Any], ...] = (
     *(AT_START, MANY_FILES, THEME, NOTIFY),
     *(BYTES_PER_ROW, OFFSETS, ARROWS, BANDS, COLOUR_BY, FONT, FONT_SIZE),
-    *(CONTENT, TEXT, LARGE_MEMBER, INDEX_CACHE),
+    *(CONTENT, TEXT, LARGE_MEMBER),
     *(PROFILE, REGION, ENDPOINT, CACHE, CONNECTING, ANSWERING),
 )
 LIMITS: dict[Number, Limit] = {
     CONTENT: limits.CONTENT,
     LARGE_MEMBER: limits.LARGE_MEMBER,
-    INDEX_CACHE: limits.INDEX_CACHE,
     CACHE: limits.CACHE,
     CONNECTING: limits.CONNECTING,
     ANSWERING: limits.ANSWERING,

@@ -1,1 +1,1 @@
-"""The ground of long work: process pool, shared progress, locks, what was left unfinished, kept indexes."""
+"""The ground of long work: process pool, shared progress, locks, what was left unfinished."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from inspector.core.format import MemberError
@@ -17,7 +17,6 @@ from inspector.core.source import Source
 from inspector.formats.datas3t.keys import datapoint_key
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.subprogress import map_with_progress
-from inspector.operations.open.index_cache import keep, list_from_cache
 from inspector.operations.open.location import MAX_REMOTE_READS, open_location
 from inspector.operations.open.opening import Opened, learn
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -47,15 +46,13 @@ def load(
     sparing: bool = False,
     names: Iterable[str] = (),
     place: Source | None = None,
-    listing: bool = False,
     quick: bool = False,
 ) -> list[Opened]:
     """The decoded archives at ``location``: one for a file, one per range for a folder of ranges.
 
     ``connection`` and ``sparing`` are as in ``open_place``, ``place`` as in ``open_location``. ``names``: of a folder
-    of ranges, open only those that can contain datapoints with these names, if there are any. ``listing``: members are
-    listed and nothing else, so that a single archive may come from the index cache. ``quick``: take what the metadata
-    has for the members of ranges, here too. Raises SourceError if there is nothing to open, and Cancelled.
+    of ranges, open only those that can contain datapoints with these names, if there are any. ``quick``: take what the
+    metadata has for the members of ranges, here too. Raises SourceError if there is nothing to open, and Cancelled.
     """
     opened = open_location(location, connection, sparing=sparing, place=place)
     if quick:
@@ -63,16 +60,8 @@ def load(
     keys = [datapoint_key(encoded(name.rpartition("/")[2])) for name in names]
     if keys and None not in keys:
         opened.narrow([key[0] for key in keys if key is not None])
-    if listing and opened.collection is None and all(map(list_from_cache, opened.archives)):
-        return opened.archives
     deque(opened.read_all(progress), maxlen=0)
     return opened.archives
-
-
-def keep_listed(archives: Sequence[Opened]) -> None:
-    """Keep the index of an archive that was decoded to be listed, if it is a single one. Raises nothing."""
-    if len(archives) == 1 and archives[0].listed is None:
-        keep(archives[0])
 
 
 def members_of(archive: Opened, progress: Progress) -> Iterator[Member]:

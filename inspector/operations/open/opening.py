@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from inspector.core import codes
@@ -13,7 +13,6 @@ from inspector.core.field import Field
 from inspector.core.finding import UNREADABLE, Finding
 from inspector.core.format import Format
 from inspector.core.kinds import Kind
-from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.program.log import Log
@@ -61,10 +60,8 @@ class Opened(Archive):
     ``decoded_checksums`` are those from decoding. ``given_findings`` come from the names of its collection, or from
     compressed data around it, and are added before decoding, those of ``late_findings`` after it; findings with
     ``suppressed_codes`` are left out, because another archive of the collection has them. ``cut_short``: decoding could
-    not read all of its bytes, so it cannot be checked. ``decode_seconds`` is what decoding took. ``listed`` are its
-    members from the index cache, which are shown until it is decoded, and ``targets`` says where those of them lead
-    that are links. ``checking``: a check is running, ``checked``: one is complete. ``diagnosis`` has the causes that a
-    check found, which stand before all other findings.
+    not read all of its bytes, so it cannot be checked. ``checking``: a check is running, ``checked``: one is complete.
+    ``diagnosis`` has the causes that a check found, which stand before all other findings.
     """
 
     def __init__(
@@ -89,16 +86,7 @@ class Opened(Archive):
         self.checking = False
         self.checked = False
         self.cut_short = False
-        self.decode_seconds = 0.0
-        self.listed: Members | None = None
-        self.targets: Mapping[int, bytes | None] = {}
         self.diagnosis: Diagnosis = NO_DIAGNOSIS
-
-    @property
-    def shown(self) -> Members:
-        """The members to list and to show, which may not be decoded yet: ``listed`` until they are."""
-        listed = self.listed  # read once: the thread that decodes takes it away
-        return self.members if listed is None or self.complete else listed
 
 
 def open_place(
@@ -216,9 +204,8 @@ def decode(archive: Opened, progress: Progress) -> None:
     began = time.monotonic()
     with cancelling(progress):
         _decode(archive, progress)
-    archive.decode_seconds = time.monotonic() - began
     members, findings = count(len(archive.members), "member"), count(len(archive.findings), "finding")
-    _LOG.info("%s: decoded in %.2f s: %s, %s", archive.source.name, archive.decode_seconds, members, findings)
+    _LOG.info("%s: decoded in %.2f s: %s, %s", archive.source.name, time.monotonic() - began, members, findings)
 
 
 def decode_anew(archive: Opened, progress: Progress) -> None:

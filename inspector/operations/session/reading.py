@@ -17,7 +17,6 @@ from inspector.core.source import Source, SourceError
 from inspector.core.span import Spans
 from inspector.core.verdict import State
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.index_cache import keep, show_from_cache
 from inspector.operations.open.location import NoDatasetError
 from inspector.operations.open.opening import learn
 from inspector.operations.protocol.check_views import ReportKind
@@ -181,7 +180,7 @@ class Reading(SessionState):
         now = self.now
         at, local = now.archive_set.find(index)
         archive = now.archives[at]
-        spans = (archive.members if local < len(archive.members) else archive.shown)[local].spans
+        spans = archive.members[local].spans
         return MemberPlace(at, spans, now.members.flat_place(index), now.members.tree_place(index))
 
     def findings(self, first: int, count: int, severities: Collection[Severity] = ALL) -> Page[FindingRow]:
@@ -218,9 +217,6 @@ class Reading(SessionState):
     def _decode_all(self, progress: Progress) -> None:
         now = self.now
         self.stage = Stage.DECODING
-        archive = now.archives[0] if now.location.collection is None and now.archives else None
-        if archive is not None and show_from_cache(archive):
-            self.generation += 1
         try:
             for at in now.location.read_all(progress):
                 now.open(at)
@@ -229,28 +225,7 @@ class Reading(SessionState):
             self.stage = Stage.READY
         except Cancelled:
             self.stage = Stage.CANCELLED
-        if archive is None:
-            self.generation += 1
-            return
-        listed, archive.listed = archive.listed, None
-        same = listed is not None and listed.same_as(archive.members)
-        if listed is not None and not same:
-            now.forget_members()
         self.generation += 1
-        if not same:
-            keep(archive)
-
-    def decoded_place(self, progress: Progress, index: int) -> tuple[int, int]:
-        """The archive's number and the index in it of a member, once it is decoded.
-
-        Raises OperationError if there is none, and Cancelled.
-        """
-        now = self.now
-        at, local = now.archive_set.find(index)
-        if local >= len(now.archives[at].members):  # from the index cache
-            with self.job_lock.held(progress):
-                progress.advance(0)
-        return now.archive_set.locate(index)
 
     def name_causes(self, progress: Progress) -> bool:
         """Place the causes of what decoding found before it; a check that is started meanwhile ends this.
@@ -340,7 +315,7 @@ class Reading(SessionState):
     def content(self, progress: Progress, index: int) -> ContentInfo:
         """Decode a member and make its content a layer. Raises OperationError, SourceError and Cancelled."""
         now = self.now
-        at, local = self.decoded_place(progress, index)
+        at, local = now.archive_set.find(index)
         known = now.contents.get(index)
         if known is not None and now.layers.content(index) is not None:
             return known
@@ -358,7 +333,7 @@ class Reading(SessionState):
         progress.begin("Reading names", len(numbers), "members")
         chosen: dict[int, list[int]] = {}
         for number in sorted(numbers):
-            at, local = self.decoded_place(progress, number)
+            at, local = now.archive_set.find(number)
             chosen.setdefault(at, []).append(local)
         for at, locals_ in chosen.items():
             if learn(now.archives[at], locals_, progress):

@@ -142,10 +142,6 @@ class Snapshot:
             known = self._marks[at] = Marks(archive)
         return known
 
-    def forget_members(self) -> None:
-        """Discard how members were arranged, because they are others."""
-        self.members = MembersView(self.archive_set, self.marks)
-
     def forget_marks(self) -> None:
         """Discard cached findings because they will change."""
         self._marks.clear()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import time
 from collections.abc import Callable
 from pathlib import Path, PurePath
 from typing import NamedTuple
@@ -24,10 +23,6 @@ from inspector.sources.local.disk_calls import read_at, reason
 
 NOTHING_THERE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP))
 """Errors that mean that no file has a name; any other error means that it is unknown."""
-
-
-_FINE_GRAIN_NS, _COARSE_GRAIN_NS = 100_000_000, 2_500_000_000
-"""Nanoseconds in which two changes may have the same time, with times of parts of a second and without."""
 
 
 class Identity(NamedTuple):
@@ -82,7 +77,6 @@ class FileSource:
             raise SourceError(f"{path.name or path} is no regular file, so there is nothing in it to show.")
         self.size = status.st_size
         self.identity = Identity.of(status)
-        self._changed_ns = status.st_ctime_ns
 
     def read(self, offset: int, length: int) -> bytes:
         """See Source.read."""
@@ -116,23 +110,6 @@ class FileSource:
             return self.identity.difference(Identity.of(os.fstat(self._descriptor)))
         except OSError as error:
             return f"can no longer be looked at ({reason(error)})"
-
-    def fingerprint(self) -> tuple[str, ...]:
-        """See ``fingerprint_of``: name, file, size, and both times.
-
-        Empty if it has changed since it was opened, or so shortly before that the next change may have the same times.
-        """
-        try:
-            now = os.fstat(self._descriptor)
-        except OSError:
-            return ()
-        last = max(self.identity.mtime_ns, self._changed_ns)
-        # File systems that keep whole seconds, or two, show it by their times.
-        grain = _FINE_GRAIN_NS if last % 1_000_000_000 else _COARSE_GRAIN_NS
-        changed = Identity.of(now) != self.identity or now.st_ctime_ns != self._changed_ns
-        if changed or not last < time.time_ns() - grain:
-            return ()
-        return ("file", self.path.name, *map(str, self.identity), str(self._changed_ns))
 
     def close(self) -> None:
         """Close the descriptor."""

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Cancelled, Progress, cancelling, check_cancelled
-from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import Source
 from inspector.core.span import Span, Spans
 from inspector.sources.s3.address import Address, Place
@@ -106,13 +105,6 @@ class RemoteSource(ABC):
             data = self._fetch(span.start, span.stop)
         self.put(span.start, data)
         return data
-
-    def fingerprint(self) -> tuple[str, ...]:
-        """See ``fingerprint_of``. Empty without an ETag that stands for every byte, and for a signed address."""
-        if not self.etag or self.etag.startswith("W/") or self.replaced or getattr(self.address, "is_signed", False):
-            return ()
-        where = (self.used, self.address.location)
-        return ("remote", *map(strip_credentials, where), self.etag, self.version, str(self.size), str(self.modified))
 
     def follow(self) -> Flight:
         """Begin a pass over all of it, whose bytes ``take`` of the result is given as they come; ``leave`` ends it."""

@@ -21,7 +21,6 @@ from inspector.gui.kit import preferences
 from inspector.gui.kit.preferences import Choice, Number, SettingsPage
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.theme import Theme
-from inspector.operations.jobs import index_store
 from inspector.sources.s3.connection import DEFAULT, Connection
 from tests.gui.conftest import Show, dialog_of, press
 
@@ -228,14 +227,3 @@ def test_a_closed_dialog_follows_nothing(window: Window, settings: Settings, qtb
         found.reject()
     settings.put(preferences.CACHE, 77)
     assert settings.get(preferences.CACHE) == 77
-
-
-def test_kept_indexes_are_cleared(window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    index_store.write("name", [bytes(3 << 20)])
-    press(window, "show_settings")
-    found = dialog_of(window, SettingsDialog)
-    assert isinstance(found, SettingsDialog)
-    assert found.clear_indexes.text() == "Clear (3.0 MiB)"
-    found.clear_indexes.click()
-    assert (index_store.size(), found.clear_indexes.isEnabled()) == (0, False)

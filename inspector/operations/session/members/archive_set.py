@@ -42,43 +42,36 @@ class ArchiveSet:
         self.folder = location.folder
 
     def _stops(self) -> list[int]:
-        return list(accumulate(len(archive.shown) for archive in self.archives))
+        return list(accumulate(len(archive.members) for archive in self.archives))
 
     def __len__(self) -> int:
-        return sum(len(archive.shown) for archive in self.archives)
-
-    def locate(self, index: int) -> tuple[int, int]:
-        """The archive's number and the member's index in it; raises OperationError if it is not decoded."""
-        at, local = self.find(index)
-        if local >= len(self.archives[at].members):
-            raise OperationError(f"Member {index} is still being decoded.")
-        return at, local
+        return sum(len(archive.members) for archive in self.archives)
 
     def find(self, index: int) -> tuple[int, int]:
-        """The same of a member that is shown, even if it is not decoded yet."""
+        """The archive's number and the member's index in it; raises OperationError if there is none."""
         if len(self.archives) == 1:
             local, at = index, 0
         else:
             stops = self._stops()
             at = bisect_right(stops, index)
             local = index - (stops[at - 1] if at else 0)
-        if index < 0 or at >= len(self.archives) or local >= len(self.archives[at].shown):
+        if index < 0 or at >= len(self.archives) or local >= len(self.archives[at].members):
             raise OperationError(f"There is no member {index}.")
         return at, local
 
     def number(self, archive: int, local: int) -> int:
         """The number of an archive's member ``local`` among all members."""
-        return sum(len(before.shown) for before in self.archives[:archive]) + local
+        return sum(len(before.members) for before in self.archives[:archive]) + local
 
     def path(self, index: int) -> bytes:
         """The full path of a member."""
         at, local = self.find(index)
-        return self.folder(at) + self.archives[at].shown.path(local)
+        return self.folder(at) + self.archives[at].members.path(local)
 
     def row(self, index: int, marks: Callable[[int], Marks]) -> MemberRow:
         """A member as a row."""
         at, local = self.find(index)
-        member = self.archives[at].shown.seen(local)
+        member = self.archives[at].members.seen(local)
         return MemberRow(
             index,
             visible(self.folder(at) + member.path),
@@ -97,7 +90,7 @@ class ArchiveSet:
         """How many of the first ``count`` members are in each archive."""
         left, found = count, []
         for archive in self.archives:
-            found.append(min(left, len(archive.shown)))
+            found.append(min(left, len(archive.members)))
             left -= found[-1]
         return found
 

@@ -134,7 +134,7 @@ def names_of(archive_set: ArchiveSet, count: int) -> Names:
 
 def names_between(archive_set: ArchiveSet, at: int, first: int, stop: int) -> tuple[bytes | bytearray, Numbers]:
     """The whole paths of members ``[first, stop)`` of an archive: one after another, and where each ends."""
-    members, folder = archive_set.archives[at].shown, archive_set.folder(at)
+    members, folder = archive_set.archives[at].members, archive_set.folder(at)
     if not members.as_appended:
         names = [folder + members.path(index) for index in range(first, stop)]
         return b"".join(names), np.cumsum([len(name) for name in names], dtype=np.int64)
@@ -152,7 +152,7 @@ def names_between(archive_set: ArchiveSet, at: int, first: int, stop: int) -> tu
 def column_of(archive_set: ArchiveSet, key: SortKey, count: int) -> Numbers:
     """What the first ``count`` members are sorted by, as numbers (there are none for names)."""
     column = _COLUMNS[key]
-    parts = [column(archive_set.archives[at].shown, here) for at, here in enumerate(archive_set.counts(count))]
+    parts = [column(archive_set.archives[at].members, here) for at, here in enumerate(archive_set.counts(count))]
     if not parts:
         return np.zeros(0, np.int64)
     return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -116,9 +116,9 @@ class MembersView:
         if self._worst is None or known != self._worst_of:
             first, whole, marked = 0, bytearray(), dict[int, Severity]()
             for at, archive in enumerate(archives):
-                whole += verdicts[at].ljust(len(archive.shown), b"\0")
+                whole += verdicts[at].ljust(len(archive.members), b"\0")
                 marked |= {first + local: severity for local, severity in self._marks(at).members.items()}
-                first += len(archive.shown)
+                first += len(archive.members)
             self._worst, self._worst_of = WorstBeneath(tree, bytes(whole), marked), known
         return self._worst
 
