@@ -27,6 +27,7 @@ HINT_TEXTS: HintTexts = {
     Hint.AGAIN: "",
     Hint.OVERWRITE: "--overwrite",
     Hint.REMOVE_UNFINISHED: "--remove-unfinished",
+    Hint.DROP_JOURNAL: "repair --accept drop-broken-journal",
     Hint.WHOLE: "--whole",
     Hint.FIRST_KEY: "--first-key N",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
@@ -13,12 +14,12 @@ import pytest
 import tacozip
 
 from inspector.cli.output import write_lines, write_objects
-from inspector.core.edit import Edit, Patch
+from inspector.core.edit import Edit, EditError, Patch
 from inspector.sources.local.changes.in_place import write
 from inspector.sources.local.file import FileSource
 from tests.cli.running import Run
 from tests.conftest import SAMPLES
-from tests.sources.disks import Stopped, Watched
+from tests.sources.disks import Stopped, Watched, killing
 from tests.sweeping import every
 
 Copy = Callable[[str], Path]
@@ -217,7 +218,7 @@ def test_an_interrupted_change_comes_first(option: tuple[str, ...], intended: bo
 
 
 @pytest.mark.parametrize("journal", [b'{"a":1}', bytes(300)])
-def test_a_journal_that_cannot_be_read_is_kept_and_the_repair_does_not_end_well(
+def test_a_journal_that_cannot_be_read_stops_the_repair_until_it_is_set_aside_with_consent(
     journal: bytes, copy: Copy, run: Run
 ) -> None:
     path = copy("two-entries.tacozip")
@@ -226,11 +227,36 @@ def test_a_journal_that_cannot_be_read_is_kept_and_the_repair_does_not_end_well(
     place.write_bytes(journal)
     assert "cannot be read" in run("check", path)[1]
     status, _, err = run("repair", path)
+    assert (status, "--accept drop-broken-journal" in err) == (2, True)
+    assert (place.read_bytes(), path.read_bytes()) == (journal, before)
+    status, _, err = run("repair", path, "--accept", "drop-broken-journal")
     assert status == 1
     assert f"{place.name}.kept" in err
     assert place.with_name(f"{place.name}.kept").read_bytes() == journal
     assert not place.exists()
     assert path.read_bytes() == before
+    assert "is called drop-broken-journal" in run("repair", path, "--accept", "drop-broken-journal")[2]
+
+
+@pytest.mark.parametrize("size", [0, 40, -1])
+def test_a_journal_that_was_cut_off_after_the_change_began_is_not_one_that_never_began(
+    size: int, copy: Copy, run: Run
+) -> None:
+    path = copy("two-entries.tacozip")
+    place, before = path.with_name(f".{path.name}.aij"), path.read_bytes()
+    edit = Edit("Three", (Patch(41, before[41:44], b"new"), Patch(52, before[52:54], b"!!")), len(before), len(before))
+    with contextlib.suppress(Stopped):
+        write(path, edit, None, Watched(killing(lambda _, name, arguments: name == "write" and arguments[2] == 52)))
+    torn = path.read_bytes()
+    assert torn != before
+    place.write_bytes(place.read_bytes()[:size])
+    assert "unchanged" not in run("check", path)[1]
+    for option in ((), ("--finish",), ("--roll-back",)):
+        status, _, err = run("repair", path, *option)
+        assert (status, "drop-broken-journal" in err, "window" in err) == (2, True, False)
+    assert path.read_bytes() == torn
+    with pytest.raises(EditError, match="was interrupted"):
+        write(path, Edit("Two", (Patch(0, torn[:1], b"?"),), len(torn), len(torn)), None)
 
 
 def test_an_unfinished_journal_is_removed(copy: Copy, run: Run) -> None:
@@ -346,7 +372,7 @@ def test_settling_removes_a_journal_that_was_never_finished_and_keeps_one_that_c
     assert not place.exists()
     place.write_bytes(bytes(300))
     status, _, said = run("repair", path, option)
-    assert (status, "is not safe" in said) == (2, True)
+    assert (status, "--accept drop-broken-journal" in said) == (2, True)
     assert place.read_bytes() == bytes(300)
     assert path.read_bytes() == before
     assert run("repair", path, option, "--accept", "caf-strict-json")[0] == 2

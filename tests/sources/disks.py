@@ -75,6 +75,18 @@ def stopping(at: int) -> Act:
     return act
 
 
+def killing(when: Callable[[int, str, tuple[Any, ...]], bool]) -> Act:
+    """Kill the program before the first such call: nothing is tidied, and the system closes its files."""
+    dead: list[bool] = []
+
+    def act(number: int, name: str, arguments: tuple[Any, ...]) -> None:
+        if name != "close" and (dead or when(number, name, arguments)):
+            dead.append(True)
+            raise Stopped
+
+    return act
+
+
 def refusing(name: str, code: int, *, where: Callable[[tuple[Any, ...]], bool] = lambda _: True) -> Act:
     """Let every call of that name, with such arguments, fail."""
 

@@ -125,7 +125,7 @@ def test_a_journal_is_its_owners_alone_and_safe_before_anything_else(path: Path)
     place = save(ONE, path, disk)
     assert place == path.with_name(".archive.tacozip.aij")
     assert place.stat().st_mode & 0o777 == 0o600
-    assert [name for name, _ in disk.log] == ["open", "write", "sync", "close", "sync_folder"]
+    assert [name for name, _ in disk.log] == ["lstat", "open", "write", "sync", "close", "sync_folder"]
     assert load(place, Disk()) == ONE
     with pytest.raises(FileExistsError):
         save(ONE, path, disk)

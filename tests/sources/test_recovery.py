@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 from itertools import product
@@ -17,7 +18,7 @@ from inspector.sources.local.changes.journal_paths import journal_paths
 from inspector.sources.local.changes.journal_state import ChangeState
 from inspector.sources.local.changes.recovery import finish, forget, pending, roll_back
 from inspector.sources.local.disk_calls import Disk
-from tests.sources.disks import CONTENT, Watched, after, names, refusing
+from tests.sources.disks import CONTENT, Stopped, Watched, after, killing, names, refusing
 from tests.sources.interruptions import GROWING, SHRINKING, THREE, interrupted, some, waiting
 
 
@@ -353,3 +354,63 @@ def test_a_change_under_one_hard_link_is_seen_under_the_other(path: Path, centra
     (finish if finished else roll_back)(other)
     assert path.read_bytes() == (after(THREE) if finished else CONTENT)
     assert pending(path) is None
+
+
+@pytest.mark.parametrize("name", ["archive.tacozip", "renamed", "", "b/y"], ids=lambda each: each or "one name only")
+@pytest.mark.parametrize("damage", ["none", "cut", "zeros", "a bit of its head"])
+def test_a_change_is_seen_under_every_other_name_of_the_file(path: Path, name: str, damage: str) -> None:
+    """The first name may be gone or changed; nothing is written, and the way out leads to one of the two states."""
+    (path.parent / "b").mkdir()
+    other = path.parent / "b" / "y"
+    os.link(path, other)
+
+    with contextlib.suppress(Stopped):
+        write(path, THREE, None, Watched(killing(lambda _, called, given: called == "write" and given[2] == 14)))
+    torn = other.read_bytes()
+    assert torn not in (CONTENT, after(THREE))
+    place = journal_paths(path)[0]
+    whole = place.read_bytes()
+    place.write_bytes({"none": whole, "cut": whole[:300], "zeros": bytes(300)}.get(damage, b"?" + whole[1:]))
+    if name == "renamed":
+        path.rename(path.with_name("renamed"))
+    elif not name:
+        path.unlink()
+
+    with pytest.raises(EditError, match="an earlier change was interrupted"):
+        write(other, Edit("Another", (Patch(0, torn[:2], b"??"),), len(torn), len(torn)), None)
+    found = pending(other)
+    assert found is not None
+    assert other.read_bytes() == torn
+    if damage == "none":
+        assert finish(other)
+        assert other.read_bytes() == after(THREE)
+    else:
+        assert found.kind is ChangeState.UNREADABLE
+        assert "kept" in forget(other)
+        assert other.read_bytes() == torn
+    assert pending(other) is None
+
+
+@pytest.mark.parametrize("damage", ["cut", "zeros"])
+def test_a_broken_journal_in_the_folder_may_be_of_a_file_with_several_names(path: Path, damage: str) -> None:
+    """One that an earlier version wrote: no entry leads to it, and its own name is gone."""
+    place = interrupted(path, THREE, some(THREE, (True, False, False)))
+    torn = path.read_bytes()
+    os.link(path, path.with_name("other"))
+    path.rename(path.with_name("renamed"))
+    place.write_bytes(place.read_bytes()[:300] if damage == "cut" else bytes(300))
+    for name in ("other", "renamed"):
+        with pytest.raises(EditError, match="an earlier change was interrupted"):
+            write(path.with_name(name), THREE, None)
+        assert path.with_name(name).read_bytes() == torn
+    alone = path.with_name("alone")
+    alone.write_bytes(CONTENT)
+    write(alone, THREE, None)
+    assert alone.read_bytes() == after(THREE)
+
+
+def test_what_leads_to_a_journal_goes_with_it(path: Path) -> None:
+    os.link(path, path.with_name("other"))
+    write(path, THREE, None)
+    assert not list(journal_paths(path)[1].parent.glob("*"))
+    assert pending(path.with_name("other")) is None

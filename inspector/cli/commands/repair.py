@@ -31,7 +31,7 @@ from inspector.core.source import SourceError
 from inspector.core.span import Spans
 from inspector.core.verdict import State
 from inspector.operations.edit.apply_repairs import DOUBTFUL_SALVAGES, apply_plan, describe, file_of, save_salvage
-from inspector.operations.edit.interrupted import interrupted, recover, settle
+from inspector.operations.edit.interrupted import DROP_JOURNAL, interrupted, recover, settle, ways_out
 from inspector.operations.edit.past_writes import forget_past_writes, past_writes, take_back
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.edit.s3_writing import sending_lines
@@ -199,11 +199,11 @@ def _recover(found: Interrupted, options: argparse.Namespace) -> None:
     if options.to:
         raise OperationError(f"{found.story} Finish that change or roll it back, without --to, before a copy is made.")
     complain(found.story)
-    if not (found.finish or found.forget):
-        raise OperationError(
-            "Nothing was done: neither finishing nor taking back that change is safe. Look at it in the window."
-        )
-    complain(recover(options.location, WayOut.FINISH if found.finish else WayOut.FORGET))
+    if not (found.finish or found.roll_back or found.forget) or (found.keeps and DROP_JOURNAL not in options.accept):
+        raise OperationError(f"Nothing was done: that change can be neither finished nor rolled back.{ways_out(found)}")
+    ways = {WayOut.FINISH: found.finish, WayOut.ROLL_BACK: found.roll_back, WayOut.FORGET: found.forget}
+    complain(recover(options.location, next(way for way, effect in ways.items() if effect)))
+    options.accept = [code for code in options.accept if code != DROP_JOURNAL]
 
 
 def _repair(part: LocationPart, options: argparse.Namespace, out: Lines) -> int:

@@ -22,6 +22,7 @@ class Hint(StrEnum):
     OVERWRITE = "overwrite what is there"
     WHOLE = "send all of an object"
     REMOVE_UNFINISHED = "remove unfinished uploads and files"
+    DROP_JOURNAL = "set a damaged journal aside"
     FIRST_KEY = "number files in order"
 
 

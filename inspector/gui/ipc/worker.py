@@ -120,5 +120,6 @@ HINT_TEXTS: HintTexts = {
     Hint.OVERWRITE: "Replace existing files",
     Hint.WHOLE: "Send All of It",
     Hint.REMOVE_UNFINISHED: "Remove unfinished files of killed runs",
+    Hint.DROP_JOURNAL: "open it again and choose Decide",
     Hint.FIRST_KEY: "Number the files in order",
 }

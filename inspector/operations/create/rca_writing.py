@@ -41,6 +41,7 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened, decode
 from inspector.sources.local.changes.append import appending
 from inspector.sources.local.changes.in_place import write
+from inspector.sources.local.changes.recovery import settle_append
 from inspector.sources.local.choices import remember, remembered
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.file import FileSource, TemporarySource
@@ -89,10 +90,11 @@ def grow(
     check_level(options)
     name, disk = visible(str(target)), rehearsal or disk or disk_for(options)
     opened = rehearsal.source if rehearsal is not None else FileSource
-    finished = _finish_interrupted(opened(target), target, options, progress, disk)
+    settled = settle_append(target, disk)
+    finished = (*settled, *_finish_interrupted(opened(target), target, options, progress, disk))
     with appending(target, disk) as file:
         ready = _examined(opened(target), target, options, progress)
-        file.begin(ready.source.identity, ready.end)
+        file.begin(ready.source.identity, ready.end, ready.header)
         warnings = (*finished, *ready.warnings(options), *check_names(inputs, ready.names))
         if not inputs:
             sentence = f"Nothing was added to {name}: there is nothing to add."
@@ -104,7 +106,7 @@ def grow(
             file.write(*piece)
         commit = writer.commit()
         assert commit.last is not None
-        file.commit(commit.headers, commit.last, ready.header, commit.size)
+        file.commit(commit.headers, commit.last, commit.size)
     if not ready.members and rehearsal is None:
         remember(writer.digest, CONVENTION_NAMES[convention])
     sentence = plural(
@@ -160,10 +162,10 @@ class _Ready(Struct, frozen=True):
         return remembered(sized[-1].metadata) if sized else ""
 
     @property
-    def header(self) -> bytes:
-        """The header that the append will replace; nothing where that will stand behind the end."""
+    def header(self) -> tuple[int, bytes]:
+        """Offset and bytes of the header that the append will replace; no bytes where it will stand after the end."""
         last = self.chunks.chunks[-1] if self.chunks.chunks else None
-        return header(last.size, last.bits, last.metadata) if last and not last.full else b""
+        return (last.start, header(last.size, last.bits, last.metadata)) if last and not last.full else (self.end, b"")
 
     def warnings(self, options: RcaOptions) -> tuple[str, ...]:
         """What to know of adding to it, as sentences."""

@@ -11,6 +11,9 @@ from inspector.operations.open.opening import is_section
 from inspector.sources.local.changes.journal_paths import may_have_journal
 from inspector.sources.web.address import is_remote
 
+DROP_JOURNAL = "drop-broken-journal"
+"""Consent to set aside a journal by which a change can be neither finished nor rolled back."""
+
 if TYPE_CHECKING:  # most files have no journal, and no command waits for the import of what reads one
     from inspector.operations.protocol.edit_views import Interrupted, WayOut
 
@@ -63,9 +66,20 @@ def settle(location: str, found: Interrupted, *, back: bool) -> str:
     if not (found.roll_back if back else found.finish):
         if not found.forget or found.keeps:
             action = "rolling back" if back else "finishing"
-            raise OperationError(f"Nothing was done: {action} that change is not safe. Look at it in the window.")
+            raise OperationError(
+                f"Nothing was done: {action} that change is not possible. {found.story}{ways_out(found)}"
+            )
         way = WayOut.FORGET
     return recover(location, way)
+
+
+def ways_out(found: Interrupted) -> str:
+    """The options of ``repair`` that settle an interrupted change, as a sentence after a space; empty without one."""
+    if found.keeps:
+        return f" --accept {DROP_JOURNAL} renames its journal, so that it is kept, and goes on."
+    ways = {"--finish": found.finish, "--roll-back": found.roll_back}
+    possible = " or ".join(option for option, effect in ways.items() if effect)
+    return f" Use {possible}." if possible else ""
 
 
 def file_at(location: str) -> Path | None:

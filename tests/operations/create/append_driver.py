@@ -13,6 +13,8 @@ from pathlib import Path
 
 from inspector.operations.create.creating_rca import RcaOptions
 from inspector.operations.create.rca_writing import DISCARD
+from inspector.sources.local.changes.recovery import settle_append
+from inspector.sources.local.disk_calls import Disk
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, noisy, opened
 from tests.operations.create.rca_appends import append, held, repaired
@@ -52,6 +54,9 @@ def every(folder: Path, step: int) -> None:
             if repaired(path):
                 found = held(path.read_bytes())
                 assert found == [*before, *added(0)]
+            if settle_append(path, Disk()):
+                found = held(path.read_bytes())
+                assert found in (before, [*before, *added(0)])
             append(path, added(1), options=DISCARDING)
             assert held(path.read_bytes()) == [*found, *added(1)]
             at += step
@@ -69,6 +74,7 @@ def at_random(folder: Path, count: int, seed: int) -> None:
         if not number:
             path.write_bytes(b"")
         number += killed(lambda at: append(path, added(at), options=DISCARDING), number, chance, 2)
+        settle_append(path, Disk())
         repaired(path)
         data = path.read_bytes()
         found = held(data, [GARBAGE])

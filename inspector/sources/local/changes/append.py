@@ -1,21 +1,22 @@
 """Append to a file in place. The last write, one small header, makes the appended data valid.
 
 All earlier writes go after the file's valid end, so no journal is needed: until the header is written, the file is what
-it was, followed by garbage. Bytes already there are put into the store of old bytes first. The header is one write
-within one sector, which disks do atomically.
+it was, followed by garbage, and the intent (intent.py) proves that to be this program's. Bytes already there are put
+into the store of old bytes first. The header is one write within one sector, which disks do atomically.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from inspector.core.edit import Edit, EditError
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.source import SourceError
-from inspector.sources.local.changes.journal import find
+from inspector.sources.local.changes.intent import Intent, forget_intent
+from inspector.sources.local.changes.journal import require_settled
 from inspector.sources.local.changes.locked_file import LockedFile, locked
 from inspector.sources.local.changes.old_bytes import StoredBytes, forget, prune, store_old_bytes, verified_pieces
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
@@ -36,20 +37,27 @@ class Appender:
         self._touched = False
         self._header: OffsetBytes | None = None  # the old header, once it is being overwritten
         self._stored: StoredBytes | None = None
+        self._intent: Intent | None = None
+        self._before: OffsetBytes = (0, b"")
 
-    def begin(self, seen: Identity, end: int) -> None:
+    def begin(self, seen: Identity, end: int, before: OffsetBytes) -> None:
         """Set the valid end, as found when the file was ``seen``. Raises EditError if the file changed since.
+
+        ``before`` is the header that ``commit`` will replace, empty if that stands after the end.
 
         Bytes after it will be overwritten, and are put into the store of old bytes first.
         """
         if difference := seen.difference(self.identity):
             raise EditError(f"{self._file.name} {difference}. Try again when no other program writes to it.")
-        self._end = end
+        self._end, self._before = end, before
 
     def write(self, offset: int, data: bytes) -> None:
         """Write after the valid end. Raises OSError and EditError."""
         assert offset >= self._end
         self._store_trailing_bytes()
+        if self._intent is None:
+            self._intent = Intent(self._file, self._end, *self._before)
+        self._intent.piece(offset, data)
         self._write_at(offset, data)
 
     def _store_trailing_bytes(self) -> None:
@@ -65,16 +73,17 @@ class Appender:
         self._touched = True
         write_all(self._file.disk, self._file.descriptor, data, offset)
 
-    def commit(self, before: Iterable[OffsetBytes], last: OffsetBytes, old: bytes, size: int) -> None:
-        """Make the written data valid with the header ``last``, which replaces ``old``.
+    def commit(self, before: Sequence[OffsetBytes], last: OffsetBytes, size: int) -> None:
+        """Make the written data valid with the header ``last``.
 
         ``before`` are headers after the valid end, ``size`` is the new size of the file in bytes. Raises OSError, and
-        EditError if the file does not have ``old`` there because another program changed it.
+        EditError if the file does not have the old header there because another program changed it.
         """
-        file, (offset, header) = self._file, last
-        self._store_trailing_bytes()
+        file, (offset, header), old = self._file, last, self._before[1]
+        assert self._intent is not None
+        self._intent.headers(size, [(at, self._read(len(data), at), data) for at, data in (last, *before)])
         for behind, data in before:
-            self.write(behind, data)
+            self._write_at(behind, data)
         self._compare(offset, old)
         file.disk.truncate(file.descriptor, size)
         file.disk.sync(file.descriptor)
@@ -83,11 +92,20 @@ class Appender:
         self._write_at(offset, header)
         file.disk.sync(file.descriptor)
         self.identity = Identity.of(file.disk.fstat(file.descriptor))
+        forget_intent(file.path, file.disk)
         prune(file.disk)
+
+    def _read(self, length: int, offset: int) -> bytes:
+        return read_all(self._file.disk, self._file.descriptor, length, offset)
+
+    def close(self) -> None:
+        """Stop recording."""
+        if self._intent is not None:
+            self._intent.close()
 
     def _compare(self, offset: int, old: bytes) -> None:
         file = self._file
-        if read_all(file.disk, file.descriptor, len(old), offset) != old or not file.in_place():
+        if self._read(len(old), offset) != old or not file.in_place():
             self._touched = False  # the bytes after the end may be the other program's by now
             raise EditError(f"Another program changed or replaced {file.name} while data was being appended.")
 
@@ -96,6 +114,8 @@ class Appender:
         file = self._file
         if not self._touched:
             return ""
+        if self._intent is not None:
+            self._intent.give_up()
         try:
             if self._header and self._header[0] < self._end:
                 self._write_at(*self._header)
@@ -111,6 +131,7 @@ class Appender:
             file.disk.sync(file.descriptor)
         except OSError as error:
             return _rollback_failure(self._header is not None, reason(error))
+        forget_intent(file.path, file.disk)
         forget(self._stored.files if self._stored is not None else (), file.disk)
         return ""
 
@@ -137,7 +158,10 @@ def appending(path: Path, disk: Disk | None = None) -> Iterator[Appender]:
     An exception inside the block undoes what was appended; an OSError is raised as an EditError.
     """
     with locked(path, disk or Disk()) as file:
-        _check_no_journal(file)
+        try:
+            require_settled(file)
+        except OSError as error:
+            raise EditError(f"{file.name} was not changed: it cannot be read ({reason(error)}).") from error
         appended = Appender(file)
         try:
             yield appended
@@ -150,15 +174,5 @@ def appending(path: Path, disk: Disk | None = None) -> Iterator[Appender]:
         except BaseException:
             appended.roll_back()
             raise
-
-
-def _check_no_journal(file: LockedFile) -> None:
-    try:
-        interrupted = find(file.path, file.disk) is not None
-    except OSError as error:
-        raise EditError(f"{file.name} was not changed: it cannot be read ({reason(error)}).") from error
-    if interrupted:
-        raise EditError(
-            f"{file.name} was not changed: an earlier change was interrupted. Open it again, and finish that "
-            "change or roll it back first."
-        )
+        finally:
+            appended.close()

@@ -17,7 +17,8 @@ from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.sources.local.atomic import AtomicFile
-from inspector.sources.local.changes.journal import MAX_DROPPED_BYTES, Journal, find, save, try_remove
+from inspector.sources.local.changes.intent import forget_intent
+from inspector.sources.local.changes.journal import MAX_DROPPED_BYTES, Journal, require_settled, save, try_remove
 from inspector.sources.local.changes.journal_state import holds, redo, undo
 from inspector.sources.local.changes.locked_file import LockedFile, locked
 from inspector.sources.local.changes.old_bytes import StoredBytes, forget, prune, store_old_bytes
@@ -56,14 +57,13 @@ def change_locked(
     try:
         try:
             place = save(journal, file.path, file.disk)
-        except FileExistsError as error:
-            raise EditError(_interrupted_message(file.name)) from error
         except OSError as error:
             raise EditError(f"{file.name} was not changed: its journal cannot be written ({reason(error)}).") from error
     except EditError:
         forget(stored.files, file.disk)
         raise
     written = _apply(file, journal, place, stored)
+    forget_intent(file.path, file.disk)  # the archive is no longer what an append that was killed left
     prune(file.disk)
     return written
 
@@ -81,8 +81,7 @@ def _store(file: LockedFile, edit: Edit) -> StoredBytes:
 def _verified_journal(file: LockedFile, edit: Edit, seen: Identity | None) -> Journal:
     """The journal of the change, if the file is the one it was planned for. Raises EditError."""
     try:
-        if find(file.path, file.disk) is not None:
-            raise EditError(_interrupted_message(file.name))
+        require_settled(file)
         difference = seen.difference(file.identity) if seen else ""
         if not difference and file.identity.size != edit.old_size:
             difference = f"has {file.identity.size:,} bytes, not the {edit.old_size:,} that the change is for"
@@ -95,13 +94,6 @@ def _verified_journal(file: LockedFile, edit: Edit, seen: Identity | None) -> Jo
     except OSError as error:
         raise EditError(f"{file.name} was not changed: it cannot be read ({reason(error)}).") from error
     return journal
-
-
-def _interrupted_message(name: str) -> str:
-    return (
-        f"{name} was not changed: an earlier change was interrupted. Open it again, and finish that change or "
-        "roll it back first."
-    )
 
 
 def _byte_mismatch(file: LockedFile, edit: Edit) -> str:
@@ -134,7 +126,7 @@ def _apply(file: LockedFile, journal: Journal, place: Path, stored: StoredBytes)
     except BaseException:  # interrupted: do not stop between two states
         _roll_back(file, journal, place, stored, "")
         raise
-    warnings = file.warnings + tuple(filter(None, (stored.warning, try_remove(place, file.disk))))
+    warnings = file.warnings + tuple(filter(None, (stored.warning, try_remove(place, file.identity, file.disk))))
     with contextlib.suppress(OSError):  # the change is made, even if its name cannot be checked
         if not file.in_place():
             raise EditError(
@@ -153,7 +145,7 @@ def _roll_back(file: LockedFile, journal: Journal, place: Path, stored: StoredBy
         undo(file, journal)
     except OSError as error:
         return _partial_failure(file, place, why, reason(error))
-    left = try_remove(place, file.disk)
+    left = try_remove(place, file.identity, file.disk)
     forget(stored.files, file.disk)
     return f"{file.name} was not changed: writing failed ({why}), and the old bytes were restored.{left and ' '}{left}"
 

@@ -21,7 +21,9 @@ from msgspec import Struct
 
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.names import visible
-from inspector.sources.local.changes.journal_paths import SUFFIX, journal_paths
+from inspector.core.program.hints import Hint, hint
+from inspector.sources.local.changes.journal_paths import SUFFIX, journal_paths, link_path
+from inspector.sources.local.changes.locked_file import LockedFile
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
 from inspector.sources.local.file import Identity
 
@@ -42,10 +44,11 @@ UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG}
 class BrokenJournal(Exception):  # noqa: N818 - it is what a crash before the change leaves, not an error
     """A file whose digest does not match: an unfinished or damaged journal, or not a journal."""
 
-    def __init__(self, partial: PartialJournal | None = None) -> None:
-        """``partial`` is given if the journal is truncated, so was never finished."""
+    def __init__(self, partial: PartialJournal | None = None, inode: int | None = None) -> None:
+        """``partial`` is given if the journal is truncated; ``inode`` is the file's, if the head can be read."""
         super().__init__("The digest does not match.")
         self.partial = partial
+        self.inode = inode
 
 
 class PartialJournal(Struct, frozen=True):
@@ -88,7 +91,8 @@ def encode(journal: Journal) -> bytes:
 def decode(data: bytes) -> Journal:
     """Parse a journal file. Raises BrokenJournal, and ValueError for one of another version."""
     if len(data) < _DIGEST or _digest(memoryview(data)[:-_DIGEST]) != data[-_DIGEST:]:
-        raise BrokenJournal(_decode_partial(data))
+        head = data.startswith(_MAGIC) and len(data) >= len(_MAGIC) + _HEAD.size
+        raise BrokenJournal(_decode_partial(data), _HEAD.unpack_from(data, len(_MAGIC))[1] if head else None)
     try:
         return _decode(data[:-_DIGEST])
     except struct.error as error:
@@ -152,23 +156,61 @@ def _digest(data: bytes | memoryview) -> bytes:
 def find(path: Path, disk: Disk) -> Path | None:
     """The path of the file's journal, or None. ``path`` has no symbolic links. Raises OSError.
 
-    A file with several names (hard links) may have been changed under another one: the journals beside it and those
-    in the state folder are then searched for one of the same file.
+    A file with several names (hard links) may have been changed under another one. Its journal is then found by the
+    file's numbers, or beside it: a broken journal there counts too if it may be this file's.
     """
-    beside, central = journal_paths(path)
-    for journal_path in (beside, central):
-        if _exists(journal_path, disk):
-            return journal_path
-    if not _exists(path, disk) or (status := disk.lstat(path)).st_nlink < 2 or not stat.S_ISREG(status.st_mode):
+    own = journal_paths(path)
+    for place in own:
+        if exists(place, disk):
+            return place
+    if not exists(path, disk) or not stat.S_ISREG((status := disk.lstat(path)).st_mode):
         return None
-    for folder in (beside.parent, central.parent):
-        for name in sorted(_names(folder, disk)):
-            with contextlib.suppress(OSError, EditError, BrokenJournal):
-                journal = load(folder / name, disk)
-                # The device number may change on a new mount.
-                if journal.identity.inode == status.st_ino and _same_file(Path(journal.path), status, disk):
-                    return folder / name
-    return None
+    central, link = own[1].parent, link_path(Identity.of(status)).name
+    for name in _names(central, link[link.index("-") :], disk):
+        with contextlib.suppress(FileNotFoundError, EditError, BrokenJournal):
+            changed = Path(os.fsdecode(_content(central / name, disk)))
+            if name == link or _same_file(changed, status, disk):  # the device number may change on a new mount
+                for place in journal_paths(changed):
+                    if exists(place, disk):
+                        return place
+    if status.st_nlink == 1:
+        return None
+    folders = (path.parent, central)
+    places = (folder / name for folder in folders for name in sorted(_names(folder, SUFFIX, disk)))
+    return next(
+        (place for place in places if _may_be_of(status, place, disk, beside=place.parent == path.parent)), None
+    )
+
+
+def _may_be_of(status: os.stat_result, place: Path, disk: Disk, *, beside: bool) -> bool:
+    """Whether a journal may be of the file with this status; ``beside``: it lies in that file's folder."""
+    if beside and _same_file(place.with_name(place.name[1 : -len(SUFFIX)]), status, disk):
+        return True
+    try:
+        journal = load(place, disk)
+    except BrokenJournal as error:
+        return beside if error.inode is None else error.inode == status.st_ino
+    except (OSError, EditError):
+        return False
+    # The device number may change on a new mount.
+    return journal.identity.inode == status.st_ino and (beside or _same_file(Path(journal.path), status, disk))
+
+
+def require_settled(file: LockedFile) -> None:
+    """Raise EditError if an earlier change of the file was interrupted, or OSError if that cannot be told."""
+    place = find(file.path, file.disk)
+    if place is None:
+        return
+    way = "Open it again, and finish that change or roll it back first."
+    try:
+        load(place, file.disk)
+    except BrokenJournal as error:
+        if error.partial is None:
+            way = (
+                f"Its journal {visible(str(place))} is damaged, and may be the only record of a partial change: "
+                f"decide what becomes of it first{hint(Hint.DROP_JOURNAL)}."
+            )
+    raise EditError(f"{file.name} was not changed: an earlier change was interrupted. {way}")
 
 
 def _same_file(path: Path, status: os.stat_result, disk: Disk) -> bool:
@@ -178,13 +220,13 @@ def _same_file(path: Path, status: os.stat_result, disk: Disk) -> bool:
         return False
 
 
-def _names(folder: Path, disk: Disk) -> list[str]:
+def _names(folder: Path, suffix: str, disk: Disk) -> list[str]:
     with contextlib.suppress(OSError):
-        return [name for name in disk.names(folder) if name.endswith(SUFFIX)]
+        return [name for name in disk.names(folder) if name.endswith(suffix)]
     return []
 
 
-def _exists(path: Path, disk: Disk) -> bool:
+def exists(path: Path, disk: Disk) -> bool:
     """Whether there is something; raises OSError if that cannot be told."""
     try:
         disk.lstat(path)
@@ -198,18 +240,24 @@ def _exists(path: Path, disk: Disk) -> bool:
 def load(journal_path: Path, disk: Disk) -> Journal:
     """Read a journal. Raises BrokenJournal, EditError and OSError."""
     _check_regular(journal_path, disk.lstat(journal_path).st_mode)
-    descriptor = disk.open(journal_path, os.O_RDONLY)
     try:
-        status = disk.fstat(descriptor)
-        _check_regular(journal_path, status.st_mode)
-        if status.st_size > MAX_JOURNAL_BYTES:
-            raise BrokenJournal
-        return decode(read_all(disk, descriptor, status.st_size, 0))
+        return decode(_content(journal_path, disk))
     except ValueError as error:
         raise EditError(
             f"The journal {visible(str(journal_path))} was written by another version of this program. Finish "
             "the change, or roll it back, with that version."
         ) from error
+
+
+def _content(path: Path, disk: Disk) -> bytes:
+    """The bytes of a journal, or of what leads to one. Raises BrokenJournal if there are too many."""
+    descriptor = disk.open(path, os.O_RDONLY)
+    try:
+        status = disk.fstat(descriptor)
+        _check_regular(path, status.st_mode)
+        if status.st_size > MAX_JOURNAL_BYTES:
+            raise BrokenJournal
+        return read_all(disk, descriptor, status.st_size, 0)
     finally:
         _close(disk, descriptor)
 
@@ -226,6 +274,8 @@ def _check_regular(journal_path: Path, mode: int) -> None:
 def save(journal: Journal, path: Path, disk: Disk) -> Path:
     """Write and sync the journal of the file at ``path``; returns its path.
 
+    Of a file with several names, what leads to the journal from the others comes first.
+
     Raises EditError if it is too large, FileExistsError if there is one, and OSError; then the new file is removed if
     possible.
     """
@@ -236,6 +286,12 @@ def save(journal: Journal, path: Path, disk: Disk) -> Path:
             "place safely. Save a patched copy instead."
         )
     beside, central = journal_paths(path)
+    if disk.lstat(path).st_nlink > 1:
+        link = link_path(journal.identity)
+        disk.make_folder(link.parent)
+        with contextlib.suppress(FileNotFoundError):
+            disk.unlink(link)
+        _save(os.fsencode(path), link, disk)
     try:
         _save(data, beside, disk)
     except OSError as error:
@@ -258,17 +314,27 @@ def _save(data: bytes, journal_path: Path, disk: Disk) -> None:
         disk.sync_folder(journal_path.parent)
     except BaseException:
         with contextlib.suppress(OSError):
-            remove(journal_path, disk)
+            disk.unlink(journal_path)
+            disk.sync_folder(journal_path.parent)
         raise
 
 
-def remove(journal_path: Path, disk: Disk) -> None:
-    """Remove the journal, and sync. Raises OSError."""
+def remove(journal_path: Path, identity: Identity, disk: Disk) -> None:
+    """Remove the journal of the file with this identity, and sync. Raises OSError."""
     disk.unlink(journal_path)
     disk.sync_folder(journal_path.parent)
+    _remove_link(identity, disk)
 
 
-def set_aside(journal_path: Path, disk: Disk) -> Path:
+def _remove_link(identity: Identity, disk: Disk) -> None:
+    """Remove what led to a journal that is gone; left there it leads nowhere."""
+    link = link_path(identity)
+    with contextlib.suppress(OSError):
+        if exists(link, disk):
+            disk.unlink(link)
+
+
+def set_aside(journal_path: Path, identity: Identity | None, disk: Disk) -> Path:
     """Rename the journal so that it is not found any more, and sync; returns the new path. Raises OSError."""
     for number in count(1):
         target = journal_path.with_name(f"{journal_path.name}.kept{'' if number == 1 else f'-{number}'}")
@@ -278,13 +344,15 @@ def set_aside(journal_path: Path, disk: Disk) -> Path:
             break
     disk.rename(journal_path, target)
     disk.sync_folder(journal_path.parent)
+    if identity is not None:
+        _remove_link(identity, disk)
     return target
 
 
-def try_remove(journal_path: Path, disk: Disk) -> str:
+def try_remove(journal_path: Path, identity: Identity, disk: Disk) -> str:
     """Remove the journal; returns a sentence if it may still exist, else an empty string."""
     try:
-        remove(journal_path, disk)
+        remove(journal_path, identity, disk)
     except OSError as error:
         return (
             f"The journal {visible(str(journal_path))} could not be removed ({reason(error)}). It does no harm; "

@@ -1,4 +1,7 @@
-"""Where the journal of a file may be, and whether there is none: all that most commands need to know of journals."""
+"""Where the journal of a file may be, and what else is recorded of a change, and whether there is none of it.
+
+That is all that most commands need to know of journals.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,10 @@ import re
 import stat
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # loads more than a command that only looks for a journal needs
+    from inspector.sources.local.file import Identity
 
 SUFFIX = ".aij"
 _NAME_MAX = 60
@@ -31,6 +38,16 @@ def journal_paths(path: Path) -> tuple[Path, Path]:
     return _beside(path), _folder() / f"{name}.{key}{SUFFIX}"
 
 
+def intent_path(path: Path) -> Path:
+    """Where an append to the file at ``path`` records what it is about to write."""
+    return journal_paths(path)[1].with_suffix(".append")
+
+
+def link_path(identity: Identity) -> Path:
+    """What leads to the journal of a file with several names from any of them: a file that holds the changed name."""
+    return _folder() / f"{identity.device:x}-{identity.inode:x}.link"
+
+
 def may_have_journal(path: Path) -> bool:
     """Whether the file at ``path`` may have a journal. False only if there is none; reads no journal."""
     try:
@@ -38,7 +55,11 @@ def may_have_journal(path: Path) -> bool:
         status = real.lstat()
         if _exists(_beside(real)) or status.st_nlink > 1 or not stat.S_ISREG(status.st_mode):
             return True
-        return _exists(_folder()) and _exists(journal_paths(real)[1])
+        if not _exists(_folder()):
+            return False
+        return any(map(_exists, (journal_paths(real)[1], intent_path(real)))) or any(
+            _folder().glob(f"*-{status.st_ino:x}.link")
+        )
     except (OSError, ValueError):
         return True
 

@@ -22,13 +22,17 @@ _GONE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 
 
 class LockedFile(Struct, frozen=True):
-    """A locked file. ``path`` is without symbolic links; ``warnings`` are sentences."""
+    """A locked file. ``path`` is without symbolic links; ``warnings`` are sentences.
+
+    ``exclusive``: it is locked; else its file system has no locks.
+    """
 
     disk: Disk
     path: Path
     descriptor: int
     identity: Identity
     warnings: tuple[str, ...]
+    exclusive: bool = True
 
     @property
     def name(self) -> str:
@@ -97,9 +101,9 @@ def _lock_and_check(path: Path, real: Path, descriptor: int, disk: Disk) -> Lock
         status = disk.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise EditError(f"{name} was not changed: it is not a regular file.")
-        warnings = _name_warnings(path, real, status, disk) + _lock(name, descriptor, disk)
+        warnings, unlocked = _name_warnings(path, real, status, disk), _lock(name, descriptor, disk)
         status = disk.fstat(descriptor)  # include the changes of an editor that had the lock until now
-        file = LockedFile(disk, real, descriptor, Identity.of(status), warnings)
+        file = LockedFile(disk, real, descriptor, Identity.of(status), warnings + unlocked, not unlocked)
         if file.in_place():
             return file
     except OSError as error:

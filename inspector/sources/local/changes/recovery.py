@@ -12,13 +12,27 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from inspector.core.edit import EditError
+from inspector.core.edit import Edit, EditError
 from inspector.core.names import visible
-from inspector.core.span import Spans, total
-from inspector.sources.local.changes.journal import BrokenJournal, Journal, find, load, remove, set_aside
+from inspector.core.span import Span, Spans, total
+from inspector.sources.local.changes.in_place import change_locked
+from inspector.sources.local.changes.intent import KilledAppend, killed_append
+from inspector.sources.local.changes.journal import (
+    BrokenJournal,
+    Journal,
+    PartialJournal,
+    exists,
+    find,
+    load,
+    remove,
+    set_aside,
+)
+from inspector.sources.local.changes.journal_paths import intent_path, journal_paths
 from inspector.sources.local.changes.journal_state import ChangeState, change_state, holds, redo, undo
-from inspector.sources.local.changes.locked_file import LockedFile, locked
+from inspector.sources.local.changes.locked_file import LockedFile, locked, resolved
+from inspector.sources.local.changes.old_bytes import stored_changes
 from inspector.sources.local.disk_calls import Disk, reason
 from inspector.sources.local.file import Identity
 
@@ -84,13 +98,14 @@ def forget(path: Path, disk: Disk | None = None) -> str:
         if file is not None:
             disk.sync(file.descriptor)  # the crash may have come before the sync that the journal stands in for
         if found.keeps:
-            return _set_journal_aside(found, disk)
-        remove(found.journal, disk)
+            return _set_journal_aside(found, file, disk)
+        assert file is not None  # else it is kept
+        remove(found.journal, file.identity, disk)
     return f"The journal of {visible(path.name)} was removed; the file itself was not touched."
 
 
-def _set_journal_aside(found: Pending, disk: Disk) -> str:
-    name = visible(str(set_aside(found.journal, disk)))
+def _set_journal_aside(found: Pending, file: LockedFile | None, disk: Disk) -> str:
+    name = visible(str(set_aside(found.journal, None if file is None else file.identity, disk)))
     return (
         f"{visible(found.path.name)} was not touched. Its journal is kept as {name}: give it its old name to have it "
         "considered again, or delete it if it is not needed."
@@ -108,17 +123,43 @@ def _recover(
         try:
             place = find(file.path, disk)
             if place is None:
-                return _nothing_pending(path)
+                killed = killed_append(file)
+                if killed is None:
+                    return _nothing_pending(path)
+                edit = killed.finish if step is redo else killed.take_back
+                if edit is None:
+                    raise EditError(f"{file.name} was not changed. {_killed(file, killed).story}")
+                return _settled(file, edit)
             found, journal = _assess(file, place, disk)
             if journal is None or not action_text(found):
                 raise EditError(f"{file.name} was not changed. {found.story}")
             step(file, journal)
-            remove(place, disk)
+            remove(place, file.identity, disk)
         except OSError as error:
             raise EditError(
                 f"{file.name} could not be recovered ({reason(error)}). Its journal stays, so try again."
             ) from error
     return f"{file.name} {done}."
+
+
+def _settled(file: LockedFile, edit: Edit) -> str:
+    change_locked(file, edit)
+    return f"{edit.label}: that was done, as what it recorded proves it."
+
+
+def settle_append(path: Path, disk: Disk) -> tuple[str, ...]:
+    """Finish an append that was killed, or take it back, if all of it is proved; says what was done.
+
+    Raises EditError.
+    """
+    if not exists(intent_path(resolved(path, disk)), disk):
+        return ()
+    with locked(path, disk) as file:
+        try:
+            killed = killed_append(file) if find(file.path, disk) is None else None
+        except OSError as error:
+            raise EditError(f"{file.name} was not changed: it cannot be read ({reason(error)}).") from error
+        return () if killed is None else (_settled(file, killed.finish or killed.take_back),)
 
 
 def _nothing_pending(path: Path) -> str:
@@ -132,13 +173,13 @@ def _inspected(path: Path, disk: Disk) -> Iterator[tuple[Pending | None, LockedF
     try:
         real = _resolve(path, disk)
         place = find(real, disk)
-        if place is None:
+        if place is None and not exists(intent_path(real), disk):
             yield None, None
             return
         try:
             descriptor = disk.open(real, os.O_RDONLY)
         except FileNotFoundError:
-            yield _gone(real, place), None
+            yield (None if place is None else _gone(real, place)), None
             return
         file = LockedFile(disk, real, descriptor, Identity.of(disk.fstat(descriptor)), ())
         yield _state(file, place, disk), file
@@ -161,16 +202,20 @@ def _resolve(path: Path, disk: Disk) -> Path:
         return disk.resolve(path.parent) / path.name
 
 
-def _state(file: LockedFile, place: Path, disk: Disk) -> Pending | None:
+def _state(file: LockedFile, place: Path | None, disk: Disk) -> Pending | None:
     try:
         disk.lock(file.descriptor)
     except BlockingIOError:
-        return Pending(
-            ChangeState.BUSY, file.path, place, (), f"Another program is changing {file.name} at this moment."
-        )
-    except OSError:
-        pass  # no locks on this file system, or none for reading
+        if place is None and not exists(intent_path(file.path), disk):
+            return None
+        story = f"Another program is changing {file.name} at this moment."
+        return Pending(ChangeState.BUSY, file.path, place or intent_path(file.path), (), story)
+    except OSError:  # no locks on this file system, or none for reading
+        file = replace(file, exclusive=False)
     try:
+        if place is None:
+            killed = killed_append(file)
+            return None if killed is None else _killed(file, killed)
         return _assess(file, place, disk)[0]
     except FileNotFoundError:
         return None  # the other program has finished
@@ -180,9 +225,7 @@ def _assess(file: LockedFile, place: Path, disk: Disk) -> tuple[Pending, Journal
     try:
         journal = load(place, disk)
     except BrokenJournal as error:
-        partial = error.partial
-        untouched = partial is not None and (partial.size < 0 or holds(file, partial.size, partial.old))
-        return (_broken if untouched else _unreadable)(file, place), None
+        return (_broken if _is_untouched(file, place, error.partial) else _unreadable)(file, place), None
     kind, spans = change_state(file, journal)
     describe = {
         ChangeState.NOT_BEGUN: _not_begun,
@@ -193,6 +236,28 @@ def _assess(file: LockedFile, place: Path, disk: Disk) -> tuple[Pending, Journal
     }[kind]
     found = describe(file, journal, place, spans)
     return found, journal
+
+
+def _is_untouched(file: LockedFile, place: Path, partial: PartialJournal | None) -> bool:
+    """Whether a journal was never finished, by the old bytes that it has and those that were stored before it.
+
+    A journal that was cut off later looks the same, but the file no longer has these bytes.
+    """
+    if partial is None or place not in journal_paths(file.path):
+        return False
+    if partial.size >= 0 and not holds(file, partial.size, partial.old):
+        return False
+    last = next(stored_changes(file.path, file.disk), None)
+    patches = () if last is None else last.edit.patches
+    return last is None or holds(file, last.edit.old_size, [(patch.offset, patch.old) for patch in patches])
+
+
+def _killed(file: LockedFile, killed: KilledAppend) -> Pending:
+    end = Span(killed.take_back.new_size, file.identity.size)
+    finish = "Write the headers that make what was appended part of the archive." if killed.finish else ""
+    back = f"Cut off the {end.size:,} bytes that were appended; they are kept in the store of old bytes."
+    story = f"An append to {file.name} {killed.story}"
+    return Pending(ChangeState.MIXED, file.path, intent_path(file.path), (end,), story, finish, back)
 
 
 def _gone(path: Path, place: Path) -> Pending:

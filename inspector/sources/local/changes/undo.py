@@ -17,7 +17,7 @@ from msgspec import Struct
 from inspector.core.edit import CutBytes, Edit, EditError
 from inspector.core.names import visible
 from inspector.sources.local.changes.in_place import change_locked
-from inspector.sources.local.changes.journal import find
+from inspector.sources.local.changes.journal import require_settled
 from inspector.sources.local.changes.journal_state import holds
 from inspector.sources.local.changes.locked_file import LockedFile, locked, resolved
 from inspector.sources.local.changes.old_bytes import StoredChange, forget, stored_changes, verified_pieces
@@ -105,10 +105,7 @@ def forget_changes(path: Path, disk: Disk | None = None) -> int:
     disk = disk or Disk()
     try:
         with locked(path, disk) as file:
-            if find(file.path, disk) is not None:
-                raise EditError(
-                    f"Nothing was removed: a change of {file.name} was interrupted. Finish it or roll it back first."
-                )
+            require_settled(file)
             stored = list(stored_changes(file.path, disk))
             for each in stored:
                 forget(each.files, disk)
@@ -136,10 +133,7 @@ def _reverse_edit(file: LockedFile, entry: StoredChange) -> Edit | None:
 def _last_stored_change(file: LockedFile) -> StoredChange:
     """The last change made to the file. Raises EditError if it cannot be undone."""
     try:
-        if find(file.path, file.disk) is not None:
-            raise EditError(
-                f"{file.name} was not changed: a change of it was interrupted. Finish it or roll it back first."
-            )
+        require_settled(file)
         for entry in stored_changes(file.path, file.disk):
             if _holds_old(file, entry):
                 continue  # it was never made, or was undone
