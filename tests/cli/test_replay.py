@@ -41,7 +41,7 @@ def test_writes_a_point_and_every_crash_are_told_and_nothing_is_written(run: Run
     assert [each["crash"] for each in crashes] == ["0", "0.58", "1", "1.2", "2", "2.2", "3"]
     assert [each["state"] for each in crashes] == ["sound", "torn", "torn", "damaged", "torn", "torn", "sound"]
     assert [each["repair"] for each in crashes] == ["none", *["new"] * 5, "none"]
-    assert [each["accept"] for each in crashes] == [*[None] * 3, "taco-finish-update", *[None] * 3]
+    assert [each["accept"] for each in crashes] == [None, *["taco-finish-update"] * 3, *[None] * 3]
     zipfile = [each["readers"]["zipfile"]["verdict"] for each in crashes]
     assert zipfile == ["old", *["recoverable"] * 5, "new"]
     assert "Bad CRC-32" in crashes[2]["readers"]["zipfile"]["message"]

@@ -261,7 +261,8 @@ def test_the_byte_of_a_taco_header_is_named_and_repaired() -> None:
 
     assert case.data[at] != case.original[at]
     assert f"was 0x{case.original[at]:02X}" in cause.message
-    assert after(planned(case)) == case.original
+    assert (planned(case).repairs, "repair offers both" in cause.message) == ((), True)
+    assert after(planned(case, "taco-restore-payload")) == case.original
 
 
 class Counting(Progress):

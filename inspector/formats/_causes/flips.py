@@ -31,7 +31,7 @@ from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.core.span import Span, intersect, subtract, total, united
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
-from inspector.formats import damage_of
+from inspector.formats import damage_of, format_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -275,13 +275,24 @@ def _one_byte(archive: Archive, checksum: Checksum, covered: Sequence[Span], cha
     old = archive.source.read(offset, 1)[0]
     message = (
         f"One byte of {_subject(archive, checksum)} changed: byte {grouped(offset)} is {hexadecimal(old, 2)} and was "
-        f"{hexadecimal(old ^ bits, 2)}. Of all changes of one byte only this one matches its recorded CRC-32. Repair "
-        "it here, or write the byte back with another program."
+        f"{hexadecimal(old ^ bits, 2)}. Of all changes of one byte only this one matches its recorded CRC-32. "
+        f"{_restored(archive)}"
     )
     explains = about(archive, covered, checksum.member)
     return FoundCause(
         Cause.WRONG_BYTE, message, (Span(offset, offset + 1),), explains, member=checksum.member, adopts=True
     )
+
+
+_EITHER = "An interrupted update may have written it so: repair offers both, and says what speaks for each."
+
+
+def _restored(archive: Archive) -> str:
+    """What is done about damage of a header: an update that was interrupted may have left the same bytes."""
+    known = format_of(archive)
+    if known is not None and any(each.code in known.torn for each in archive.findings):
+        return _EITHER
+    return "Repair restores it."
 
 
 def _subject(archive: Archive, checksum: Checksum) -> str:
@@ -512,7 +523,7 @@ def _with_repairs(archive: Archive, flips: Sequence[Flip]) -> Iterator[FoundCaus
     proved = [each for each in flips if each.proved and each.offered]
     likely = [each for each in flips if not each.proved and each.offered]
     repairs = {True: _repair(archive, proved, PROVED_CODE), False: _repair(archive, likely, LIKELY_CODE)}
-    for flip in flips:
+    for flip in {(each.offset, each.new): each for each in reversed(flips)}.values():  # of two copies of a checksum
         repair = repairs[flip.proved] if flip.offered else None
         in_header = _is_header(archive, flip.member)
         if flip.proved:
@@ -520,13 +531,13 @@ def _with_repairs(archive: Archive, flips: Sequence[Flip]) -> Iterator[FoundCaus
         elif repair is not None:
             advice = "Repair restores it with your consent; check the result if you can."
         elif in_header:
-            advice = "Repair restores it."
+            advice = _restored(archive)
         else:
             advice = "It is not offered as a repair. Compare the byte with another copy."
         message = (
-            f"One bit of {flip.what} flipped: byte {flip.offset:,} is {hexadecimal(flip.old, 2)} and was "
-            f"{hexadecimal(flip.new, 2)}. {flip.proof} {advice} A single bit changes in memory or on the way; check "
-            "the memory of the machines that handled the file."
+            f"One bit of {flip.what} {'differs' if advice is _EITHER else 'flipped'}: byte {flip.offset:,} is "
+            f"{hexadecimal(flip.old, 2)} and was {hexadecimal(flip.new, 2)}. {flip.proof} {advice} A single bit "
+            "changes in memory or on the way; check the memory of the machines that handled the file."
         )
         if len(message.split(". ", 1)[0].split()) > _MAX_WORDS:
             message = "One bit of a member flipped" + message.partition(" flipped")[2]

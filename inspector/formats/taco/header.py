@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zlib
 from enum import StrEnum
 
@@ -121,7 +122,6 @@ def read_header(source: Source, directory: Directory, layout: Layout) -> TacoHea
     if zlib.crc32(data) != local.crc:
         data = data[: _room(directory, start)]
     whole = data.ljust(PAYLOAD_SIZE, b"\0")
-    entries = tuple(_entry(whole, i) for i in range(MAX_ENTRIES))
     central = _central_offset(directory)
     listed = directory.members.path(directory.central.index(central)) if central is not None else None
     crc_field = source.read(central + _CENTRAL_CRC, 4) if central is not None else b""
@@ -143,7 +143,7 @@ def read_header(source: Source, directory: Directory, layout: Layout) -> TacoHea
         layout=layout,
         payload=Span(start, start + len(data)),
         count=whole[0],
-        entries=entries,
+        entries=entries_of(whole),
         padding=whole[1:4],
         crc=zlib.crc32(data),
         local_crc=local.crc,
@@ -169,9 +169,9 @@ def _flag_reason(flags: int) -> str:
     return "it is encrypted" if flags & ENCRYPTED else f"its flags are 0x{flags:04X}"
 
 
-def _entry(payload: bytes, index: int) -> tuple[int, int]:
-    at = 4 + index * _ENTRY_SIZE
-    return int.from_bytes(payload[at : at + 8], "little"), int.from_bytes(payload[at + 8 : at + 16], "little")
+def entries_of(payload: bytes) -> tuple[tuple[int, int], ...]:
+    """The seven entries of a payload, as (offset, length)."""
+    return tuple(struct.iter_unpack("<QQ", payload[4:]))
 
 
 def _central_offset(directory: Directory) -> int | None:

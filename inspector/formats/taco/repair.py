@@ -10,11 +10,11 @@ from functools import partial
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Severity
-from inspector.core.numbers import grouped, hexadecimal
+from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
-from inspector.core.source import Source
 from inspector.core.span import Span
+from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.headers import read_local
 from inspector.formats._zip.rebuild import Rebuilt
 from inspector.formats._zip.records import Local
@@ -29,6 +29,7 @@ from inspector.formats.taco.header import (
     PAYLOAD_SIZE,
     Layout,
     TacoHeader,
+    entries_of,
     target_text,
 )
 
@@ -132,22 +133,39 @@ def _repair_padding(archive: Archive, header: TacoHeader) -> Iterator[Repair]:
 
 
 def _repair_payload(archive: Archive, header: TacoHeader, fixes: frozenset[str]) -> Iterator[Repair]:
-    """Repair a payload that matches neither CRC: it is new and they are old, or it is damaged."""
-    changed = _changed_byte(archive.source, header)
-    if changed is not None:
-        change = (
-            f"byte {grouped(changed.offset)} from {hexadecimal(changed.old[0], 2)} to {hexadecimal(changed.new[0], 2)}"
+    """Repairs of a payload that matches neither CRC: it is damaged, or new and the CRCs are old.
+
+    Where a program may have written it, both need consent: a small update differs in as few bits as damage does.
+    """
+    source, size = archive.source, archive.source.size
+    payload = source.read(header.payload.start, PAYLOAD_SIZE)
+    restored = _restored(payload, header)
+    evidence = _evidence(archive.detail.directory, size, payload, restored or payload)
+    if restored is not None:
+        patches = tuple(
+            Patch(header.payload.start + at, bytes((old,)), bytes((new,)))
+            for at, (old, new) in enumerate(zip(payload, restored, strict=True))
+            if old != new
         )
-        title = f"Restore the TACO header that its CRC-32 was computed for: {change}"
-        size = archive.source.size
-        why = "Of all changes of one byte, only this one matches a recorded CRC-32."
-        yield Repair("taco-restore-payload", title, fixes, edit=Edit(title, (changed,), size, size), lossless=why)
+        changes = " and ".join(
+            f"byte {grouped(each.offset)} from {hexadecimal(each.old[0], 2)} to {hexadecimal(each.new[0], 2)}"
+            for each in patches
+        )
+        title = f"Restore the TACO header that its CRC-32 was computed for: {changes}"
+        why = "Of all changes of one byte or two bits, only this one matches a recorded CRC-32."
+        claim = (
+            f"Damage changed this, and no update of the header was interrupted. {evidence}" if header.sensible else ""
+        )
+        lossless = "" if claim else why
+        yield Repair(
+            "taco-restore-payload", title, fixes, (), claim, Edit(title, patches, size, size), lossless=lossless
+        )
     if not header.sensible:
         return  # no program writes such a count or padding, so no update was interrupted
     title = "Finish the update of the TACO header: write the CRC-32 of its entries over the old one"
-    claim = _assumption(archive, header, restorable=changed is not None)
+    claim = f"{_assumption(archive, header, restorable=restored is not None)} {evidence}"
     lost = "The previous header: its bytes are overwritten already, so the update cannot be rolled back."
-    yield _set_crcs(archive, header, "taco-finish-update", title, fixes, () if changed is not None else (lost,), claim)
+    yield _set_crcs(archive, header, "taco-finish-update", title, fixes, () if restored is not None else (lost,), claim)
 
 
 def _set_crcs(
@@ -172,38 +190,60 @@ def _set_crcs(
     return Repair(code, title, fixes, loses, claim, Edit(title, patches, size, size), lossless=lossless)
 
 
-def _changed_byte(source: Source, header: TacoHeader) -> Patch | None:
-    """The change of one byte with which the payload matches a recorded CRC; None if there is none.
+def _restored(payload: bytes, header: TacoHeader) -> bytes | None:
+    """The payload with two bits or one byte set back so that it matches a recorded CRC; None if there is none.
 
-    There are 29,580 such changes, so one matches by chance in one of 145,000 headers.
+    All errors of at most two bits of 116 bytes change the CRC in different ways. There are 431,056 of them and 25,404
+    more of one byte, so one matches by chance in one of 9,400 headers.
     """
-    payload = source.read(header.payload.start, PAYLOAD_SIZE)
-    wanted = {header.crc ^ header.local_crc}
-    if header.central_crc is not None:
-        wanted.add(header.crc ^ header.central_crc)
-    for at, old in enumerate(payload):
-        rest = bytes(PAYLOAD_SIZE - at - 1)
-        none = zlib.crc32(b"\0" + rest)
-        for bits in range(1, 256):
-            if zlib.crc32(bytes((bits,)) + rest) ^ none in wanted:
-                return Patch(header.payload.start + at, bytes((old,)), bytes((old ^ bits,)))
+    none = zlib.crc32(bytes(PAYLOAD_SIZE))
+    errors: dict[int, tuple[tuple[int, int], ...]] = {
+        zlib.crc32(bytes(at) + bytes((bits,)) + bytes(PAYLOAD_SIZE - at - 1)) ^ none: ((at, bits),)
+        for at in range(PAYLOAD_SIZE)
+        for bits in range(1, 256)
+    }
+    single = {change: error for change, error in errors.items() if error[0][1].bit_count() == 1}
+    for recorded in (header.local_crc, header.central_crc):
+        if recorded is None:
+            continue
+        change = header.crc ^ recorded
+        pair = next((single[one] + single[one ^ change] for one in single if one ^ change in single), None)
+        found = single.get(change) or pair or errors.get(change)
+        if found is not None:
+            restored = bytearray(payload)
+            for at, bits in found:
+                restored[at] ^= bits
+            return bytes(restored)
     return None
 
 
+def _evidence(directory: Directory, size: int, payload: bytes, restored: bytes) -> str:
+    """What the entries in use lead to, and where it differs also in the ``restored`` payload."""
+
+    def shown(entry: tuple[int, int]) -> str:
+        return f"{grouped(entry[0])} and {in_bytes(entry[1])}, {target_text(directory, size, entry)}"
+
+    now, before = entries_of(payload), entries_of(restored)
+    said = [f"The count is {payload[0]} and was {restored[0]}."] if payload[0] != restored[0] else []
+    for index in range(min(MAX_ENTRIES, max(payload[0], restored[0]))):
+        was = f"; it was {shown(before[index])}" if now[index] != before[index] else ""
+        said.append(f"Entry {index} is {shown(now[index])}{was}.")
+    return " ".join(said)
+
+
 def _assumption(archive: Archive, header: TacoHeader, *, restorable: bool) -> str:
-    """What finishing an update assumes; empty if the payload proves that a program wrote it."""
+    """What finishing an update assumes: a CRC-32 that nothing recorded is written over those that are."""
     if restorable:
-        return "The byte that differs was written on purpose and is not damaged."
+        return "An update of the header was interrupted after its first write, and nothing is damaged."
+    why = ""
     if header.central_crc is None and archive.detail.directory.listed:
-        why = "the central directory has no entry for it"
+        why = ": the central directory has no entry for it"
     elif header.central_crc is not None and header.central_crc != header.local_crc:
-        why = "its two CRCs differ, which no interrupted update leaves"
+        why = ": its two CRCs differ, which no interrupted update leaves"
     elif not _is_convincing(archive, header):
-        why = "it has no entries, or some point outside the file or are not zero but unused"
-    else:
-        return ""
+        why = ": it has no entries, or some point outside the file or are not zero but unused"
     return (
-        f"The 116 bytes of the header are as written, although they match no CRC-32: {why}. Afterwards nothing "
+        f"The 116 bytes of the header are as written, although they match no CRC-32{why}. Afterwards nothing "
         "shows that they may be damaged."
     )
 

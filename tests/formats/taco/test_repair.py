@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import struct
 import zipfile
 import zlib
@@ -77,8 +78,13 @@ NEW = payload_of([(160, 100), AT_A, AT_B])
 
 @pytest.mark.parametrize("local", [False, True])
 def test_an_update_that_was_cut_off_is_finished(data: bytes, local: bool) -> None:
+    """After the second write the local header has the CRC-32 of the payload; before it nothing proves the payload."""
     finished = updated(data, NEW, local=True, central=True)
-    result = planned(updated(data, NEW, local=local, central=False))
+    broken = updated(data, NEW, local=local, central=False)
+    asked = planned(broken)
+    assert codes(asked.repairs if local else asked.waiting) == ["taco-finish-update"]
+    assert bool(asked.repairs) is local
+    result = planned(broken, "taco-finish-update")
     assert (codes(result.repairs), result.waiting, result.state) == (["taco-finish-update"], (), State.SOUND)
     assert after(result) == finished
     assert tacozip.read_header(after(result)) == [(160, 100), AT_A, AT_B]
@@ -94,32 +100,93 @@ def test_the_shipped_torn_archive_is_finished(sample: Callable[[str], Path]) -> 
     assert len(unzipped(after(result))) == len(result.before.members)
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 600), st.integers(0, 600)), max_size=7),
-    st.integers(0, 7),
+PAYLOADS = st.builds(
+    payload_of, st.lists(st.tuples(st.integers(0, 600), st.integers(0, 600)), max_size=7), st.integers(0, 7)
 )
-def test_every_update_inside_the_file_is_finished_without_a_word_or_asked_about(
-    data: bytes, entries: list[tuple[int, int]], count: int
-) -> None:
-    payload = payload_of(entries, count)
+
+
+def agrees(data: bytes) -> bool:
+    """Whether the payload has the CRC-32 that both records have."""
+    crc = struct.pack("<I", zlib.crc32(data[41:157]))
+    return crc == data[14:18] == data[data.index(b"PK\1\2") + 16 :][:4]
+
+
+@given(PAYLOADS)
+def test_an_update_inside_the_file_is_finished_or_taken_back_only_on_a_word(data: bytes, payload: bytes) -> None:
     broken = updated(data, payload, local=False, central=False)
-    result = planned(broken, "taco-finish-update", "taco-restore-payload")
     if payload == data[41:157]:
-        assert result.repairs == ()
         return
-    assert result.state in (State.SOUND, State.WARNING)
-    if "taco-finish-update" in codes(result.repairs):
-        assert after(result) == updated(data, payload, local=True, central=True)
+    asked = planned(broken)
+    assert (asked.repairs, after(asked)) == ((), broken)
+    assert "taco-finish-update" in codes(asked.waiting)
+    finished = after(planned(broken, "taco-finish-update"))
+    assert finished == updated(data, payload, local=True, central=True)
+    if "taco-restore-payload" in codes(asked.waiting):
+        assert after(planned(broken, "taco-restore-payload")) == data
+
+
+@given(st.binary(min_size=116, max_size=116), st.sampled_from(["mixed", "noise", "flips"]), st.randoms())
+def test_no_payload_is_made_right_by_writing_its_crc_unasked(
+    data: bytes, noise: bytes, kind: str, rng: random.Random
+) -> None:
+    """Whatever the damage: what plain repair writes over both records or over the payload, a record proved before."""
+    payload = bytearray(data[41:157])
+    if kind == "noise":
+        payload[:] = noise
+    elif kind == "mixed":
+        payload[: rng.randrange(116)] = NEW[: rng.randrange(116)]
+        payload = bytearray(bytes(payload)[:116].ljust(116, b"\0"))
     else:
-        assert after(result) == data
+        for _ in range(rng.randrange(1, 6)):
+            payload[rng.randrange(116)] ^= 1 << rng.randrange(8)
+    broken = patched(data, 41, bytes(payload))
+    left = after(planned(broken))
+    assert left in (broken, data)
+    assert agrees(left) is (left == data)
 
 
 @given(st.integers(41, 156), st.integers(1, 255))
 def test_a_single_wrong_byte_of_the_header_is_set_back(data: bytes, at: int, bits: int) -> None:
-    result = planned(patched(data, at, bytes((data[at] ^ bits,))))
+    broken = patched(data, at, bytes((data[at] ^ bits,)))
+    asked, result = planned(broken), planned(broken, "taco-restore-payload")
     assert after(result) == data
     assert codes(result.repairs) == ["taco-restore-payload"]
-    assert result.repairs[0].claim == ""
+    sensible = broken[41] <= 7 and not any(broken[42:45])
+    assert codes(asked.waiting) == ["taco-restore-payload", "taco-finish-update"] * sensible
+    assert bool(result.repairs[0].claim) is sensible
+
+
+@given(st.integers(41 * 8, 157 * 8 - 1), st.integers(41 * 8, 157 * 8 - 1))
+def test_two_flipped_bits_of_the_header_are_found(data: bytes, one: int, other: int) -> None:
+    broken = bytearray(data)
+    broken[one // 8] ^= 1 << one % 8
+    broken[other // 8] ^= 1 << other % 8
+    assert after(planned(bytes(broken), "taco-restore-payload")) == data
+
+
+def test_every_error_of_two_bits_changes_the_crc_in_its_own_way() -> None:
+    none = zlib.crc32(bytes(116))
+    singles = [zlib.crc32((1 << bit).to_bytes(116, "little")) ^ none for bit in range(928)]
+    pairs = {one ^ other for at, one in enumerate(singles) for other in singles[:at]}
+    assert len(pairs | set(singles) - {0}) == 431_056
+    assert 0 not in pairs
+
+
+def test_a_small_update_and_two_flipped_bits_are_told_with_what_speaks_for_each(data: bytes) -> None:
+    """The same bytes: an entry that led to a member and was changed, or damage that leads nowhere."""
+    payload = payload_of([AT_A, (AT_B[0] ^ 2, AT_B[1] ^ 1)])
+    broken = updated(data, payload, local=False, central=False)
+    restore, finish = planned(broken).waiting
+    for each in (restore, finish):
+        assert "Entry 0 is 197 and 50 bytes, the data of DATA/a.bin." in each.claim
+        assert (
+            "Entry 1 is 276 and 201 bytes, elsewhere in this file; it was 278 and 200 bytes, the data of b."
+            in each.claim
+        )
+    assert "no update of the header was interrupted" in restore.claim
+    assert "nothing is damaged" in finish.claim
+    assert after(planned(broken, "taco-restore-payload")) == data
+    assert after(planned(broken, "taco-finish-update")) == updated(data, payload, local=True, central=True)
 
 
 @pytest.mark.parametrize(
@@ -190,8 +257,11 @@ def test_an_entry_that_leads_to_a_lost_member_is_named(data: bytes) -> None:
 
 def test_a_truncated_archive_with_a_torn_header_is_repaired_in_both(data: bytes) -> None:
     torn = updated(data, NEW, local=False, central=False)
-    result = planned(torn[: data.index(b"PK\1\2")])
-    assert codes(result.repairs) == ["taco-finish-update", "zip-rebuild-end"]
+    asked = planned(torn[: data.index(b"PK\1\2")])
+    assert (codes(asked.repairs), codes(asked.waiting)) == (["zip-rebuild-end"], ["taco-finish-update"])
+    assert asked.state is State.TORN
+    result = planned(torn[: data.index(b"PK\1\2")], "taco-finish-update")
+    assert codes(result.repairs) == ["zip-rebuild-end", "taco-finish-update"]
     assert result.state is State.SOUND
     assert unzipped(after(result))["TACO_HEADER"] == NEW
 
