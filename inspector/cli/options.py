@@ -35,8 +35,12 @@ HINT_TEXTS: HintTexts = {
 
 
 def hint_texts_for(options: argparse.Namespace) -> HintTexts:
-    """The hints that the sub-command has an option for."""
-    return {hint: text for hint, text in HINT_TEXTS.items() if text and hasattr(options, _attribute(text))}
+    """The hints that the sub-command has an option for, and those that name another command."""
+    return {
+        hint: text
+        for hint, text in HINT_TEXTS.items()
+        if text and (not text.startswith("--") or hasattr(options, _attribute(text)))
+    }
 
 
 def _attribute(option: str) -> str:

@@ -228,6 +228,7 @@ def test_a_journal_that_cannot_be_read_stops_the_repair_until_it_is_set_aside_wi
     assert "cannot be read" in run("check", path)[1]
     status, _, err = run("repair", path)
     assert (status, "--accept drop-broken-journal" in err) == (2, True)
+    assert "(repair --accept drop-broken-journal)" in run("header", path, "--set", "0=200,300")[2]
     assert (place.read_bytes(), path.read_bytes()) == (journal, before)
     status, _, err = run("repair", path, "--accept", "drop-broken-journal")
     assert status == 1
