@@ -411,7 +411,7 @@ class Tab(QWidget):
     def _show_finding(self, row: FindingRow) -> None:
         """Show the bytes of a finding, and all findings with this one selected."""
         self._show_dock("Findings")
-        self.findings.select(row)
+        self.findings.show_finding(row)
         self.document.select_finding(row, "banner")
 
     def _ask_to_clear(self) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from inspector.gui.ipc.client import create_client
-from inspector.gui.kit.style import EDGE, on_grid
+from inspector.gui.kit.building import Dialog
 from inspector.gui.panels.archive_options import RcaOptionsPage
 from inspector.gui.panels.inputs import InputsPanel
 from inspector.operations.protocol.create_views import ArchiveKind, Draft
@@ -16,7 +15,7 @@ from inspector.operations.protocol.create_views import ArchiveKind, Draft
 SIZE = (720, 460)
 
 
-class AppendDialog(QDialog):
+class AppendDialog(Dialog):
     """Lists what will be added to the archive at ``location``; ``then`` gets the accepted Draft.
 
     ``only_replayed``: the append is not made, but replayed.
@@ -31,26 +30,17 @@ class AppendDialog(QDialog):
         *,
         only_replayed: bool = False,
     ) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(f"Replay an Append to {name}" if only_replayed else f"Add to {name}")
+        title = f"Replay an Append to {name}" if only_replayed else f"Add to {name}"
+        super().__init__(parent, title, "&Replay" if only_replayed else "&Add")
+        self.add = self.answer
         self._location = location
         self._on_accept = then
         self.client = create_client(self)
         self.inputs = InputsPanel(self.client, self.draft)
         self.options = RcaOptionsPage(own=True)
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        verb = "&Replay" if only_replayed else "&Add"
-        self.add = self.buttons.addButton(verb, QDialogButtonBox.ButtonRole.AcceptRole)
-        self.add.setDefault(True)
-        layout = on_grid(QVBoxLayout(self), EDGE)
-        layout.addWidget(self.inputs, 1)
-        layout.addWidget(self.options)
-        layout.addWidget(self.buttons)
+        self.lay_out((self.inputs, 1), self.options)
         self.resize(*SIZE)
         self.inputs.contentsChanged.connect(self._enable)
-        self.buttons.accepted.connect(self.accept)
-        self.buttons.rejected.connect(self.reject)
         self.finished.connect(self._stop_worker)
         self._enable()
 

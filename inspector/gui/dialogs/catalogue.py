@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QFileDialog,
-    QGridLayout,
-    QLabel,
-    QLineEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped
 from inspector.gui.ipc.client import Job, create_client
+from inspector.gui.kit.building import Dialog, dressed
 from inspector.gui.kit.dropping import PathField, leave_drops
+from inspector.gui.kit.files import ALL_FILES, ask_for_files
+from inspector.gui.kit.listing import Column, ListView, Rows
 from inspector.gui.kit.locations import absolute
-from inspector.gui.kit.style import EDGE, on_grid
-from inspector.gui.kit.table_models import FixedRow, FixedTable
-from inspector.gui.kit.widgets import Emptiable, table_view
+from inspector.gui.kit.widgets import Emptiable, label_of, push_button
 from inspector.operations.protocol.create_views import FoundPlaces, Place
 from inspector.operations.protocol.requests import CreateRequests
 
-NAME, ARCHIVE, OFFSET, LENGTH = range(4)
 SIZE = (780, 460)
-TITLES = ("Name", "Archive", "Offset", "Length")
+COLUMNS = (
+    Column("Name", lambda row: visible(row.path), 260),
+    Column("Archive", lambda row: visible(row.archive), 240),
+    Column("Offset", lambda row: grouped(row.offset), 120, is_number=True),
+    Column("Length", lambda row: grouped(row.length), 110, is_number=True),
+)
+FILTERS = ("Catalogues (*.sqlite *.sqlite3 *.db)", ALL_FILES)
 
 
-class CatalogueDialog(QDialog):
+class CatalogueDialog(Dialog):
     """Searches a catalogue; the window stays usable.
 
     Signals:
@@ -43,63 +39,37 @@ class CatalogueDialog(QDialog):
     searched = Signal(str)
 
     def __init__(self, parent: QWidget, path: str) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Search Catalogue")
+        super().__init__(parent, "Search Catalogue")
         self.client = create_client(self)
         self.client.lost.connect(self._show_error)
         self._job: Job[FoundPlaces] | None = None
-        self._places: tuple[Place, ...] = ()
-        self.path = PathField(path)
-        self.path.setAccessibleName("Catalogue")
-        self.path.setPlaceholderText("catalogue.sqlite")
-        self.browse = QPushButton("&Browse…")
-        self.name = QLineEdit()
-        self.name.setAccessibleName("Name")
-        self.name.setPlaceholderText("a full name, or a prefix and *")
-        self.search = QPushButton("&Search")
+        self.path = dressed(PathField(path), "Catalogue", placeholderText="catalogue.sqlite")
+        self.name = dressed(QLineEdit(placeholderText="a full name, or a prefix and *"), "Name")
+        self.browse = push_button("&Browse…", "", self._ask_path)
+        self.search = push_button("&Search", "", self.start_search)
         self.search.setDefault(True)
-        self.browse.setAutoDefault(False)
-        self.model = FixedTable(TITLES, (OFFSET, LENGTH), self)
-        self.table = table_view(self.model, {NAME: 260, ARCHIVE: 240, OFFSET: 120, LENGTH: 110}, "Members found")
+        self.model = Rows(COLUMNS, self)
+        self.table = ListView(self.model, COLUMNS, "Members found")
         self.stack = Emptiable(self.table)
         self.stack.show_sentence(
             "A catalogue records which archive holds each member. Create one with New Archive, for CAF."
         )
-        self.sentence = QLabel()
-        self.sentence.setTextFormat(Qt.TextFormat.PlainText)
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        self.open_button = self.buttons.addButton("&Open", QDialogButtonBox.ButtonRole.ActionRole)
-        self._lay_out()
-        self._connect()
-        leave_drops(self)
-        self.resize(*SIZE)
-        (self.name if path else self.path).setFocus()
-
-    def _lay_out(self) -> None:
+        self.sentence = QLabel(textFormat=Qt.TextFormat.PlainText)
+        self.open_button = self.add_button("&Open")
         grid = QGridLayout()
-        for row, (text, edit, button) in enumerate(
-            (("&Catalogue", self.path, self.browse), ("&Name", self.name, self.search))
-        ):
-            label = QLabel(text)
-            label.setBuddy(edit)
-            for column, widget in enumerate((label, edit, button)):
-                grid.addWidget(widget, row, column)
-        layout = on_grid(QVBoxLayout(self), EDGE)
-        layout.addLayout(grid)
-        layout.addWidget(self.stack, 1)
-        layout.addWidget(self.sentence)
-        layout.addWidget(self.buttons)
-
-    def _connect(self) -> None:
-        self.browse.clicked.connect(self._ask_path)
-        self.search.clicked.connect(self.start_search)
+        fields = (("&Catalogue", self.path, self.browse), ("&Name", self.name, self.search))
+        for at, (text, edit, button) in enumerate(fields):
+            for column, widget in enumerate((label_of(text, edit), edit, button)):
+                grid.addWidget(widget, at, column)
+        self.lay_out(grid, (self.stack, 1), self.sentence)
         self.table.activated.connect(self._open)
         self.table.selectionModel().selectionChanged.connect(self._enable)
         self.open_button.clicked.connect(self._open)
-        self.buttons.rejected.connect(self.reject)
         self.finished.connect(self.client.close)
         self._enable()
+        leave_drops(self)
+        self.resize(*SIZE)
+        (self.name if path else self.path).setFocus()
 
     @property
     def settled(self) -> bool:
@@ -107,12 +77,7 @@ class CatalogueDialog(QDialog):
         return self._job is None
 
     def _ask_path(self) -> None:
-        dialog = QFileDialog(self, "Catalogue")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters(("Catalogues (*.sqlite *.sqlite3 *.db)", "All files (*)"))
-        dialog.fileSelected.connect(self.path.setText)
-        dialog.open()
+        ask_for_files(self, "Catalogue", lambda paths: self.path.setText(paths[0]), filters=FILTERS)
 
     def start_search(self) -> None:
         """Search the catalogue for the name."""
@@ -134,8 +99,7 @@ class CatalogueDialog(QDialog):
             self._job = None
 
     def _show_found(self, found: FoundPlaces) -> None:
-        self._places = found.places
-        self.model.show([_row(place) for place in found.places])
+        self.model.show(found.places)
         if not found.places:
             self.stack.show_sentence(f"No member is named {visible(self.name.text())}.")
             return
@@ -146,7 +110,6 @@ class CatalogueDialog(QDialog):
         self.table.setFocus()
 
     def _show_error(self, sentence: str) -> None:
-        self._places = ()
         self.model.show(())
         self.stack.show_sentence(sentence)
 
@@ -154,10 +117,6 @@ class CatalogueDialog(QDialog):
         self.open_button.setEnabled(self.table.selectionModel().hasSelection())
 
     def _open(self, *_: object) -> None:
-        row = self.table.currentIndex().row()
-        if 0 <= row < len(self._places):
-            self.chosen.emit(self._places[row])
-
-
-def _row(place: Place) -> FixedRow:
-    return FixedRow((visible(place.path), visible(place.archive), grouped(place.offset), grouped(place.length)))
+        place: Place | None = self.table.row()
+        if place is not None:
+            self.chosen.emit(place)

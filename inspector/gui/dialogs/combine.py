@@ -6,36 +6,28 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from string import ascii_uppercase
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDialog,
-    QDialogButtonBox,
-    QFileDialog,
-    QHBoxLayout,
-    QProgressBar,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.gui.ipc.client import Client, Job
-from inspector.gui.kit.files import ask_for_files, start_near
+from inspector.gui.kit.building import Dialog, dressed, in_column, in_row, progress_bar
+from inspector.gui.kit.files import ask_for_files, ask_for_new_file
+from inspector.gui.kit.icons import severity_icon
+from inspector.gui.kit.listing import Column, ListView, Rows
 from inspector.gui.kit.locations import absolute, name_of
-from inspector.gui.kit.style import EDGE, on_grid
-from inspector.gui.kit.table_models import FixedRow, FixedTable
-from inspector.gui.kit.widgets import Details, Emptiable, push_button, sentence_label, table_view
+from inspector.gui.kit.style import EDGE, GRID
+from inspector.gui.kit.widgets import Details, Emptiable, push_button, sentence_label
 from inspector.gui.panels.status_line import show_progress
-from inspector.operations.protocol.compare_views import CombinePlan, Ground
+from inspector.operations.protocol.compare_views import CombinePlan, Ground, Step
 from inspector.operations.protocol.requests import CompareRequests
 from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.address import is_s3
 
 SIZE = (860, 480)
-TITLES = ("From", "Why", "What")
-FROM, WHY, WHAT = range(len(TITLES))
 PLANNING = "Deciding what comes from where…"
 GROUNDS = {
     Ground.PROVED: "proved",
@@ -51,7 +43,22 @@ Plan = Callable[[Sequence[str]], Job[CombinePlan]]
 """Start a plan with more copies than the two compared."""
 
 
-class CombineDialog(QDialog):
+def _mark(row: Step | str) -> QIcon | None:
+    if isinstance(row, str):
+        return severity_icon(Severity.ERROR)
+    return None if row.ground in (Ground.PROVED, Ground.HAND) else severity_icon(Severity.WARNING)
+
+
+COLUMNS = (
+    Column("From", lambda row: "" if isinstance(row, str) else row.copy, 60, icon=_mark),
+    Column("Why", lambda row: _LOST if isinstance(row, str) else GROUNDS[row.ground], 150),
+    Column("What", lambda row: visible(row if isinstance(row, str) else row.message)),
+)
+"""The columns of the plan; a row is one of its steps, or a sentence about what stays wrong."""
+WHAT = 2
+
+
+class CombineDialog(Dialog):
     """Shows a plan and writes it; ``plan`` starts one, ``near`` is the location whose folder and name are suggested.
 
     ``by_hand``: a single difference is taken, so that no more copies can be added.
@@ -71,55 +78,36 @@ class CombineDialog(QDialog):
         *,
         by_hand: bool = False,
     ) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Take a Difference into a New Archive" if by_hand else "Combine")
+        super().__init__(parent, "Take a Difference into a New Archive" if by_hand else "Combine")
         self._client = client
         self._start_plan = plan
         self._near = near
         self._more: list[str] = []
         self._job: Job[CombinePlan] | Job[str] | None = None
         self.plan: CombinePlan | None = None
-        self.about = sentence_label()
-        self.about.setAccessibleName("About the combined archive")
-        self.model = FixedTable(TITLES, parent=self)
-        self.table = table_view(self.model, {FROM: 60, WHY: 150}, "What comes from where")
+        self.about = dressed(sentence_label(), "About the combined archive")
+        self.model = Rows(COLUMNS, self)
+        self.table = ListView(self.model, COLUMNS, "What comes from where")
         self.details = Details("The selected step in full")
-        self.accept_all = QCheckBox("&Accept what is not proved or not whole")
-        self.accept_all.setToolTip("Write it although digests do not prove all of it")
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName("Progress of combining")
-        self.bar.setFixedWidth(160)
-        self.add = push_button("Add a &Copy…", "Use one more copy of the same archive")
+        self.accept_all = dressed(
+            QCheckBox("&Accept what is not proved or not whole"),
+            toolTip="Write it although digests do not prove all of it",
+        )
+        self.bar = progress_bar("Progress of combining")
+        self.add = push_button("Add a &Copy…", "Use one more copy of the same archive", self._ask_copy)
         self.add.setVisible(not by_hand)
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.write = self.buttons.addButton("&Write To…", QDialogButtonBox.ButtonRole.ActionRole)
-        self.write.setToolTip("Write the new archive to a file, and check it")
+        self.buttons.setStandardButtons(QDialogButtonBox.StandardButton.Cancel)
+        self.write = self.add_button("&Write To…", "Write the new archive to a file, and check it")
         self._stack = Emptiable(self.table)
-        self._lay_out()
+        foot = in_row(self.add, self.bar, 1, self.buttons)
+        in_column(self.about, (self._stack, 1), self.details, self.accept_all, foot, on=self, edge=EDGE, gap=2 * GRID)
         self.resize(*SIZE)
         self.table.selectionModel().currentRowChanged.connect(self._show_details)
         self.accept_all.toggled.connect(self._enable)
-        self.add.clicked.connect(self._ask_copy)
         self.write.clicked.connect(self._ask_target)
-        self.buttons.rejected.connect(self.reject)
         self.finished.connect(self._cancel)
         client.lost.connect(self._failed)
         self._plan()
-
-    def _lay_out(self) -> None:
-        layout = on_grid(QVBoxLayout(self), EDGE)
-        layout.addWidget(self.about)
-        layout.addWidget(self._stack, 1)
-        layout.addWidget(self.details)
-        layout.addWidget(self.accept_all)
-        foot = QHBoxLayout()
-        foot.addWidget(self.add)
-        foot.addWidget(self.bar)
-        foot.addStretch(1)
-        foot.addWidget(self.buttons)
-        layout.addLayout(foot)
 
     # ---- planning ----------------------------------------------------------------------------------------------
 
@@ -151,15 +139,7 @@ class CombineDialog(QDialog):
 
     def _show(self, plan: CombinePlan) -> None:
         self.plan = plan
-        rows = [
-            FixedRow(
-                (each.copy, GROUNDS[each.ground], visible(each.message)),
-                None if each.ground in (Ground.PROVED, Ground.HAND) else Severity.WARNING,
-            )
-            for each in plan.steps
-        ]
-        rows += [FixedRow(("", _LOST, visible(sentence)), Severity.ERROR) for sentence in plan.lost]
-        self.model.show(rows)
+        self.model.show((*plan.steps, *plan.lost))
         named = zip(ascii_uppercase, plan.copies, strict=False)
         copies = ", ".join(f"{letter}: {name_of(each)}" for letter, each in named)
         more = sum(plan.all_steps.values()) - len(plan.steps) + plan.left_out
@@ -194,17 +174,10 @@ class CombineDialog(QDialog):
     # ---- writing -----------------------------------------------------------------------------------------------
 
     def _ask_target(self) -> None:
-        dialog = QFileDialog(self, "Write the New Archive To")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        path = Path(self._near)
+        name = "" if is_s3(self._near) else f"{path.stem}-combined{path.suffix}"
         # Nothing is ever replaced; a file that is there already is refused with a sentence.
-        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
-        start_near(dialog, self._near)
-        if not is_s3(self._near):
-            path = Path(self._near)
-            dialog.selectFile(f"{path.stem}-combined{path.suffix}")
-        dialog.fileSelected.connect(self.write_to)
-        dialog.open()
+        ask_for_new_file(self, "Write the New Archive To", name, self.write_to, self._near, confirms=False)
 
     def write_to(self, path: str) -> None:
         """Write the plan shown to a new file."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
 from inspector.core.numbers import plural
-from inspector.gui.kit.style import EDGE, on_grid
+from inspector.gui.kit.building import dressed, in_column
+from inspector.gui.kit.style import EDGE, GRID
 from inspector.gui.kit.theme import fixed_font
 from inspector.gui.kit.widgets import sentence_label
 
@@ -35,11 +36,8 @@ class CrashReportDialog(QDialog):
         self.resize(*SIZE)
         self.sentence = sentence_label(SENTENCE)
         self.note = sentence_label(SAFE)
-        self.report = QPlainTextEdit()
-        self.report.setReadOnly(True)
-        self.report.setTabChangesFocus(True)
+        self.report = dressed(QPlainTextEdit(), "Report", readOnly=True, tabChangesFocus=True)
         self.report.setFont(fixed_font())
-        self.report.setAccessibleName("Report")
         buttons = QDialogButtonBox()
         self.copy = buttons.addButton("&Copy Report", QDialogButtonBox.ButtonRole.ActionRole)
         self.save = buttons.addButton("&Save and Continue", QDialogButtonBox.ButtonRole.AcceptRole)
@@ -49,11 +47,7 @@ class CrashReportDialog(QDialog):
         buttons.accepted.connect(self._save)
         buttons.rejected.connect(self.reject)
         self.close_button.setDefault(True)
-        layout = on_grid(QVBoxLayout(self), EDGE)
-        layout.addWidget(self.sentence)
-        layout.addWidget(self.report, 1)
-        layout.addWidget(self.note)
-        layout.addWidget(buttons)
+        in_column(self.sentence, (self.report, 1), self.note, buttons, on=self, edge=EDGE, gap=2 * GRID)
 
     def show_reports(self, reports: list[str], happened: int) -> None:
         """Show the reports of ``happened`` errors; equal errors share one report."""

@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QDialog,
-    QDialogButtonBox,
-    QGridLayout,
-    QHBoxLayout,
-    QPushButton,
-    QRadioButton,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QRadioButton, QSizePolicy, QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.numbers import count, grouped, rounded
 from inspector.gui.ipc.client import Job
+from inspector.gui.kit.building import Dialog, choice_of, dressed, in_column, in_row
 from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.files import ask_for_folder
+from inspector.gui.kit.icons import severity_icon
+from inspector.gui.kit.listing import Column, ListView, Rows
 from inspector.gui.kit.locations import absolute
-from inspector.gui.kit.style import EDGE, on_grid
-from inspector.gui.kit.table_models import FixedRow, FixedTable
-from inspector.gui.kit.widgets import Details, SelectableLabel, debounce, label_of, table_view
+from inspector.gui.kit.widgets import Details, SelectableLabel, debounce, label_of, push_button
 from inspector.operations.protocol.extraction_views import ExtractionPlan, ExtractionResult, OnConflict, Problems
 
 SIZE = (720, 420)
 
-WHAT, MEMBER, WHY = range(3)
 _PROBLEM_KINDS = (
     ("refused", "refused", Severity.ERROR),
     ("damaged", "damaged", Severity.ERROR),
@@ -48,6 +36,11 @@ PLAN_DELAY_MS = 200
 WIDTH, HEIGHT = 640, 300
 HEIGHT_WITH_PROBLEMS = 520
 """Pixels: the height once there are problems to list."""
+DOUBTFUL = "Also &doubtful members: unusual names, over 64 GiB, content that no checksum proves"
+DOUBTFUL_TIP = (
+    "Unusual names contain characters that are invisible or change the writing direction. ZIP members that "
+    "claim the same bytes are doubtful too, and members of a CAF that may lie elsewhere than its index says."
+)
 CONFLICT_LABELS = {
     OnConflict.SKIP: "Keep the existing file, skip the member",
     OnConflict.RENAME: "Rename the member: name (2).txt",
@@ -70,7 +63,7 @@ StartPlan = Callable[[ExtractionChoices], Job[ExtractionPlan]]
 """Starts a job that plans an extraction."""
 
 
-class ExtractDialog(QDialog):
+class ExtractDialog(Dialog):
     """Makes a new plan with ``plan`` after each change; ``then`` gets the accepted choices.
 
     ``preselect`` preselects the selected members instead of all.
@@ -86,9 +79,8 @@ class ExtractDialog(QDialog):
         plan: StartPlan,
         then: Callable[[ExtractionChoices], object],
     ) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Extract")
+        super().__init__(parent, "Extract", "&Extract")
+        self.extract = self.answer
         self._start_plan = plan
         self._on_accept = then
         self._selected = selected
@@ -98,40 +90,19 @@ class ExtractDialog(QDialog):
         self.chosen = QRadioButton(f"The &selected members ({grouped(len(selected))})")
         self.chosen.setEnabled(bool(selected))
         (self.chosen if selected and preselect else self.all).setChecked(True)
-        self.folder = PathField(folder)
-        self.folder.setAccessibleName("Folder to extract into")
-        self.browse = QPushButton("&Browse…")
-        self.browse.setAutoDefault(False)
-        self.on_conflict = QComboBox()
-        for choice, label in CONFLICT_LABELS.items():
-            self.on_conflict.addItem(label, choice)
-        self.on_conflict.setAccessibleName("What to do with existing files")
-        self.doubtful = QCheckBox("Also &doubtful members: unusual names, over 64 GiB, content that no checksum proves")
-        self.doubtful.setToolTip(
-            "Unusual names contain characters that are invisible or change the writing direction. ZIP members that "
-            "claim the same bytes are doubtful too, and members of a CAF that may lie elsewhere than its index says."
-        )
+        self.folder = dressed(PathField(folder), "Folder to extract into")
+        self.browse = push_button("&Browse…", "", self._browse)
+        self.on_conflict = choice_of("What to do with existing files", CONFLICT_LABELS)
+        self.doubtful = dressed(QCheckBox(DOUBTFUL), toolTip=DOUBTFUL_TIP)
         self.keep_damaged = QCheckBox("&Keep damaged members, as NAME.damaged")
         self.remove_unfinished = QCheckBox("&Remove unfinished files of killed runs")
         self.remove_unfinished.hide()
-        self.summary = SelectableLabel()
-        self.summary.setAccessibleName("Extraction plan")
+        self.summary = dressed(SelectableLabel(), "Extraction plan")
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)  # otherwise wrapped lines are cut off
+        self.summary.setSizePolicy(policy)
         self.problems = ProblemTable()
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.extract = self.buttons.addButton("&Extract", QDialogButtonBox.ButtonRole.AcceptRole)
-        self.extract.setDefault(True)
         self._timer = debounce(self, PLAN_DELAY_MS, self._request_plan)
-        self._lay_out()
-        self._connect()
-        leave_drops(self)
-        self.resize(WIDTH, HEIGHT)
-        self._request_plan()
-
-    def _lay_out(self) -> None:
-        which = QHBoxLayout()
-        which.addWidget(self.all)
-        which.addWidget(self.chosen)
-        which.addStretch(1)
         grid = QGridLayout()
         grid.addWidget(label_of("&Into", self.folder), 0, 0)
         grid.addWidget(self.folder, 0, 1)
@@ -139,29 +110,18 @@ class ExtractDialog(QDialog):
         grid.addWidget(label_of("If a &file exists", self.on_conflict), 1, 0)
         grid.addWidget(self.on_conflict, 1, 1, 1, 2)
         grid.setColumnStretch(1, 1)
-        layout = on_grid(QVBoxLayout(self), EDGE)
-        layout.addLayout(which)
-        layout.addLayout(grid)
-        layout.addWidget(self.keep_damaged)
-        layout.addWidget(self.doubtful)
-        layout.addWidget(self.remove_unfinished)
-        layout.addWidget(self.summary)
-        layout.addWidget(self.problems, 1)
-        layout.addStretch(0)
-        layout.addWidget(self.buttons)
-        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        policy.setHeightForWidth(True)  # otherwise wrapped lines are cut off
-        self.summary.setSizePolicy(policy)
-
-    def _connect(self) -> None:
-        self.browse.clicked.connect(lambda: ask_for_folder(self, "Extract Into", self._take_folder, self.folder.text()))
-        self.folder.textChanged.connect(self._changed)
-        self.all.toggled.connect(self._changed)
+        boxes = (self.keep_damaged, self.doubtful, self.remove_unfinished)
+        self.lay_out(in_row(self.all, self.chosen, 1), grid, *boxes, self.summary, (self.problems, 1), 0)
+        for changed in (self.folder.textChanged, self.all.toggled, self.doubtful.toggled):
+            changed.connect(self._changed)
         self.on_conflict.currentIndexChanged.connect(self._changed)
-        self.doubtful.toggled.connect(self._changed)
-        self.buttons.accepted.connect(self.accept)
-        self.buttons.rejected.connect(self.reject)
         self.finished.connect(self._cancel_plan)
+        leave_drops(self)
+        self.resize(WIDTH, HEIGHT)
+        self._request_plan()
+
+    def _browse(self) -> None:
+        ask_for_folder(self, "Extract Into", self._take_folder, self.folder.text())
 
     def _take_folder(self, found: list[str]) -> None:
         self.folder.setText(found[0])
@@ -238,37 +198,44 @@ def summary(plan: ExtractionPlan) -> str:
         things = count(plan.files, "file")
         if plan.folders:
             things = f"{things} and {count(plan.folders, 'folder')}"
-        text = "{things}, {size}; {room} are free."
-        sentence = text.format(things=things, size=rounded(plan.size), room=rounded(plan.free))
+        sentence = f"{things}, {rounded(plan.size)}; {rounded(plan.free)} are free."
     problems = (
-        ("{members} refused", plan.refused.count),
-        ("{members} that need confirmation", plan.doubtful.count),
-        ("{members} that exist already", plan.conflicts.count),
+        (plan.refused.count, "refused"),
+        (plan.doubtful.count, "that need confirmation"),
+        (plan.conflicts.count, "that exist already"),
     )
-    parts = [text.format(members=count(number, "member")) for text, number in problems if number]
+    parts = [f"{count(number, 'member')} {words}" for number, words in problems if number]
     counted = f"{', '.join(parts)}." if parts else ""
     return " ".join(filter(None, (sentence, counted, plan.unfinished, *plan.warnings)))
 
 
-class ExtractedDialog(QDialog):
+class ExtractedDialog(Dialog):
     """Lists the problems of a finished extraction; the window stays usable."""
 
     def __init__(self, parent: QWidget, result: ExtractionResult, sentence: str) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Extraction Result")
-        self.sentence = SelectableLabel()
-        self.sentence.setAccessibleName("Extraction result")
+        super().__init__(parent, "Extraction Result")
+        self.sentence = dressed(SelectableLabel(), "Extraction result")
         self.sentence.setText(sentence)
         self.problems = ProblemTable()
         self.problems.show_problems(result)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        layout = on_grid(QVBoxLayout(self), EDGE)
-        layout.addWidget(self.sentence)
-        layout.addWidget(self.problems, 1)
-        layout.addWidget(buttons)
+        self.lay_out(self.sentence, (self.problems, 1))
         self.resize(*SIZE)
+
+
+class ProblemRow(NamedTuple):
+    """What a problem is, how bad, the name of its member, and the reason."""
+
+    what: str
+    mark: Severity
+    path: str
+    why: str
+
+
+COLUMNS = (
+    Column("What", lambda row: row.what, 145, icon=lambda row: severity_icon(row.mark)),
+    Column("Member", lambda row: row.path, 200),
+    Column("Why", lambda row: row.why, 250),
+)
 
 
 class ProblemTable(QWidget):
@@ -276,38 +243,32 @@ class ProblemTable(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.model = FixedTable(("What", "Member", "Why"), parent=self)
-        self.table = table_view(self.model, {WHAT: 145, MEMBER: 200, WHY: 250}, "Members with problems")
+        self.model = Rows(COLUMNS, self)
+        self.table = ListView(self.model, COLUMNS, "Members with problems")
         self.details = Details("The selected problem in full")
-        layout = on_grid(QVBoxLayout(self), gap=0)
-        layout.addWidget(self.table, 1)
-        layout.addWidget(self.details)
+        in_column((self.table, 1), self.details, on=self)
         self.table.selectionModel().currentRowChanged.connect(self._show_details)
         self.hide()
 
     def show_problems(self, found: ExtractionPlan | ExtractionResult) -> None:
         """List the problems of a plan or a result."""
-        rows: list[FixedRow] = []
+        rows: list[ProblemRow] = []
         for name, text, mark in _PROBLEM_KINDS:
             problems = getattr(found, name, Problems())
-            rows += [FixedRow((text, each.path, _reason(each.path, each.sentence)), mark) for each in problems.listed]
+            # The sentence begins with the name of the member, which stands beside it.
+            reasons = ((each.path, each.sentence.removeprefix(each.path).strip()) for each in problems.listed)
+            rows += [ProblemRow(text, mark, path, why) for path, why in reasons]
             if problems.count > len(problems.listed):
                 left = grouped(problems.count - len(problems.listed))
-                rows.append(FixedRow((text, "…", f"and {left} more"), mark))
+                rows.append(ProblemRow(text, mark, "…", f"and {left} more"))
         self.fill(rows)
 
-    def fill(self, rows: Sequence[FixedRow]) -> None:
+    def fill(self, rows: Sequence[ProblemRow]) -> None:
         """Show these rows."""
         self.model.show(rows)
         self.details.say("")
         self.setVisible(bool(rows))
 
     def _show_details(self) -> None:
-        row = self.table.currentIndex().row()
-        texts = self.model.texts(row) if row >= 0 else ("", "", "")
-        self.details.say(f"{texts[MEMBER]} {texts[WHY]}".strip())
-
-
-def _reason(path: str, sentence: str) -> str:
-    """The sentence without the member name it starts with."""
-    return sentence.removeprefix(path).strip()
+        row: ProblemRow | None = self.table.row()
+        self.details.say(f"{row.path} {row.why}".strip() if row is not None else "")

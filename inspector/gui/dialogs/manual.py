@@ -22,19 +22,19 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QListWidget,
     QPushButton,
     QTextBrowser,
-    QVBoxLayout,
     QWidget,
 )
 
 from inspector.core.drawing.palette import COLOURS, Colours, Scheme, scheme_of
+from inspector.gui.kit.building import dressed, in_column, in_row
 from inspector.gui.kit.row_hover import light_rows
-from inspector.gui.kit.style import EDGE, on_grid
+from inspector.gui.kit.style import EDGE, GRID
+from inspector.gui.kit.widgets import label_of
 from inspector.resources import manual_pages, resource
 
 SIZE = (960, 680)
@@ -109,24 +109,18 @@ class ManualDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Manual")
         self.resize(*SIZE)
-        self.pages = light_rows(QListWidget())
-        self.pages.setAccessibleName("Pages")
+        self.pages = dressed(light_rows(QListWidget()), "Pages")
         self.pages.setFixedWidth(LIST_WIDTH)
-        self.text = ManualBrowser()
-        self.text.setAccessibleName("Manual page")
-        self.text.setOpenLinks(False)
+        self.text = dressed(ManualBrowser(), "Manual page", openLinks=False)
         self.text.document().setDocumentMargin(MARGIN)
         self.text.setSearchPaths([str(resource("manual"))])
-        self.wanted = QLineEdit()
-        self.wanted.setAccessibleName("Find in the manual")
-        self.wanted.setPlaceholderText("text")
-        self.next = QPushButton("Find &Next")
-        self.next.setDefault(True)
+        self.wanted = dressed(QLineEdit(placeholderText="text"), "Find in the manual")
+        self.next = QPushButton("Find &Next", default=True)
         self.outcome = QLabel()
         self._paths = manual_pages()
-        for path in self._paths:
-            self.pages.addItem(title(path))
-        self._lay_out()
+        self.pages.addItems([title(path) for path in self._paths])
+        search = in_row(label_of("&Find", self.wanted), self.wanted, self.next, (self.outcome, 1))
+        in_column(search, (in_row(self.pages, (self.text, 1)), 1), on=self, edge=EDGE, gap=2 * GRID)
         self.pages.currentRowChanged.connect(self._show)
         self.text.anchorClicked.connect(self._follow)
         self.text.recoloured.connect(self._redraw)
@@ -134,20 +128,6 @@ class ManualDialog(QDialog):
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self).activated.connect(self.wanted.setFocus)
         self.pages.setCurrentRow(0)
         self.wanted.setFocus()
-
-    def _lay_out(self) -> None:
-        search = QHBoxLayout()
-        label = QLabel("&Find")
-        label.setBuddy(self.wanted)
-        for widget in (label, self.wanted, self.next):
-            search.addWidget(widget)
-        search.addWidget(self.outcome, 1)
-        page = QHBoxLayout()
-        page.addWidget(self.pages)
-        page.addWidget(self.text, 1)
-        layout = on_grid(QVBoxLayout(self), EDGE)
-        layout.addLayout(search)
-        layout.addLayout(page, 1)
 
     def _show(self, row: int) -> None:
         path = self._paths[row]

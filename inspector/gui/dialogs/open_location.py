@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
 
 from inspector.core.names import visible
 from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import SourceError
 from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import browse_client
+from inspector.gui.kit.building import Dialog, dressed, in_form
 from inspector.gui.kit.dropping import PathField, leave_drops
-from inspector.gui.kit.style import EDGE, on_grid
 from inspector.gui.kit.widgets import sentence_label
 from inspector.gui.panels.s3_connection import ConnectionForm
 from inspector.operations.protocol.requests import ProfileRequests
@@ -34,7 +34,7 @@ LOCAL_PATH = "This is a path on this computer."
 TAKEN_AS_PATH = "This is taken as the path {path} on this computer."
 
 
-class OpenLocationDialog(QDialog):
+class OpenLocationDialog(Dialog):
     """Asks for a location; ``connections`` remembers the connection of each bucket.
 
     Signals:
@@ -46,29 +46,25 @@ class OpenLocationDialog(QDialog):
     browseRequested = Signal(str, object)
 
     def __init__(self, parent: QWidget, connections: Connections, location: str = SCHEME) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Open Location")
+        super().__init__(parent, "Open Location", "&Open")
+        self.open_ = self.answer
         self._connections = connections
         self._bucket = ""
         self._is_edited = False
         self._filling = False
         self.client = browse_client(self)
-        self.location = PathField()
-        self.location.setAccessibleName("Location")
-        self.location.setPlaceholderText("s3://bucket/key, https://host/path or a path")
-        self.location.setClearButtonEnabled(True)
-        self.remark = sentence_label()
-        self.remark.setAccessibleName("About the location")
+        hint = "s3://bucket/key, https://host/path or a path"
+        self.location = dressed(PathField(), "Location", placeholderText=hint, clearButtonEnabled=True)
+        self.remark = dressed(sentence_label(), "About the location")
         self.form = ConnectionForm()
         self.form.offer_endpoints(connections.endpoints())
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.browse = self.buttons.addButton("&Browse", QDialogButtonBox.ButtonRole.ActionRole)
-        self.browse.setToolTip("List the contents instead of opening the location")
-        self.open_ = self.buttons.addButton("&Open", QDialogButtonBox.ButtonRole.AcceptRole)
-        self.open_.setDefault(True)
-        self._lay_out()
-        self._connect()
+        self.browse = self.add_button("&Browse", "List the contents instead of opening the location")
+        self.lay_out(in_form(("&Location", self.location)), self.remark, self.form, 1)
+        self.location.textChanged.connect(self._change_location)
+        self.form.changed.connect(self._edited)
+        self.form.endpointChosen.connect(lambda endpoint: self._fill(self._connections.at(endpoint)))
+        self.browse.clicked.connect(self._browse)
+        self.finished.connect(lambda _: self.client.close())
         self._fill(connections.latest())
         self.location.setText(location)
         self.location.selectAll()  # typing a path or a full address replaces it
@@ -76,26 +72,6 @@ class OpenLocationDialog(QDialog):
         self.form.offer_test(self.client, self.text)
         leave_drops(self)
         self.resize(*SIZE)
-
-    def _lay_out(self) -> None:
-        head = QFormLayout()
-        head.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        head.addRow("&Location", self.location)
-        layout = on_grid(QVBoxLayout(self), EDGE)
-        layout.addLayout(head)
-        layout.addWidget(self.remark)
-        layout.addWidget(self.form)
-        layout.addStretch(1)
-        layout.addWidget(self.buttons)
-
-    def _connect(self) -> None:
-        self.location.textChanged.connect(self._change_location)
-        self.form.changed.connect(self._edited)
-        self.form.endpointChosen.connect(lambda endpoint: self._fill(self._connections.at(endpoint)))
-        self.browse.clicked.connect(self._browse)
-        self.buttons.accepted.connect(self.accept)
-        self.buttons.rejected.connect(self.reject)
-        self.finished.connect(lambda _: self.client.close())
 
     # ---- fields ------------------------------------------------------------------------------------------------
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QFileDialog, QGridLayout, QLabel, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from inspector.core.source import SourceError
+from inspector.gui.kit.building import Dialog, dressed
 from inspector.gui.kit.dropping import PathField
+from inspector.gui.kit.files import ask_for_new_file
 from inspector.gui.kit.locations import absolute
-from inspector.gui.kit.style import EDGE, on_grid
-from inspector.gui.kit.widgets import push_button, sentence_label
+from inspector.gui.kit.widgets import label_of, push_button, sentence_label
 from inspector.gui.panels.s3_connection import S3Target
 from inspector.sources.s3.address import is_s3, parse
 
@@ -21,7 +22,7 @@ EXISTS = "The file exists already: choose another name, or replace it."
 NO_KEY = "An object needs a key: s3://bucket/key."
 
 
-class SaveToDialog(QDialog):
+class SaveToDialog(Dialog):
     """Asks for a target; ``target`` is the first suggestion, ``s3_target`` shows the S3 connection.
 
     Signals:
@@ -31,35 +32,22 @@ class SaveToDialog(QDialog):
     chosen = Signal(str, bool, object)
 
     def __init__(self, parent: QWidget, title: str, target: str, s3_target: S3Target) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(title)
-        self.target = PathField(target)
-        self.target.setAccessibleName("Path, or address on S3")
-        self.browse = push_button("&Browse…", "Choose a file on this computer")
+        super().__init__(parent, title, "&Save")
+        self.save = self.answer
+        self.target = dressed(PathField(target), "Path, or address on S3")
+        self.browse = push_button("&Browse…", "Choose a file on this computer", self._browse)
         self.s3_target = s3_target
         self.overwrite = QCheckBox("&Replace existing files")
-        self.remark = sentence_label()
-        self.remark.setAccessibleName("About the target")
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.save = self.buttons.addButton("&Save", QDialogButtonBox.ButtonRole.AcceptRole)
-        self.save.setDefault(True)
-        label = QLabel("&Write to")
-        label.setBuddy(self.target)
-        grid = on_grid(QGridLayout(self), EDGE)
-        grid.addWidget(label, 0, 0)
+        self.remark = dressed(sentence_label(), "About the target")
+        grid = QGridLayout()
+        grid.addWidget(label_of("&Write to", self.target), 0, 0)
         grid.addWidget(self.target, 0, 1)
         grid.addWidget(self.browse, 0, 2)
-        grid.addWidget(self.remark, 1, 1, 1, 2)
-        grid.addWidget(self.s3_target, 2, 1, 1, 2)
-        grid.addWidget(self.overwrite, 3, 1, 1, 2)
-        grid.setRowStretch(4, 1)
-        grid.addWidget(self.buttons, 5, 0, 1, 3)
+        for at, widget in enumerate((self.remark, self.s3_target, self.overwrite), 1):
+            grid.addWidget(widget, at, 1, 1, 2)
+        self.lay_out(grid, 1)
         self.target.textChanged.connect(self._enable)
         self.overwrite.toggled.connect(self._enable)
-        self.browse.clicked.connect(self._browse)
-        self.buttons.accepted.connect(self.accept)
-        self.buttons.rejected.connect(self.reject)
         self.resize(WIDTH, self.sizeHint().height())
         self._enable()
 
@@ -85,13 +73,8 @@ class SaveToDialog(QDialog):
         self.save.setEnabled(not problem)
 
     def _browse(self) -> None:
-        dialog = QFileDialog(self, self.windowTitle())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         # The check box of this dialog decides whether to replace; do not ask twice.
-        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
-        dialog.fileSelected.connect(self.target.setText)
-        dialog.open()
+        ask_for_new_file(self, self.windowTitle(), "", self.target.setText, confirms=False)
 
     def accept(self) -> None:
         """Accept a valid target; ask for the connection of an unknown bucket first."""
@@ -100,7 +83,7 @@ class SaveToDialog(QDialog):
         if not is_s3(self.text()) and not self.overwrite.isChecked() and Path(self.text()).exists():
             self.remark.setText(EXISTS)
         elif not self.s3_target.is_settled:
-            self.s3_target.ask(self.accept)
+            self.s3_target.ask(then=self.accept)
         else:
             self.s3_target.remember()
             self.chosen.emit(self.text(), self.overwrite.isChecked(), self.s3_target.connection)

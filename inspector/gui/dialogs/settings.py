@@ -5,31 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, QSignalBlocker, Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDialog,
     QDialogButtonBox,
     QFontComboBox,
     QFormLayout,
-    QFrame,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
-    QScrollArea,
     QSizePolicy,
     QSpinBox,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
 from inspector.gui.kit import preferences
+from inspector.gui.kit.building import Dialog, dressed, in_form, in_row, scrolling
 from inspector.gui.kit.preferences import Choice, Flag, FontFamily, Number, Setting, SettingsPage, Text
 from inspector.gui.kit.settings import Settings
-from inspector.gui.kit.style import EDGE, GRID, on_grid
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.widgets import push_button, sentence_label
 
 CreateField = Callable[[Any, Settings], QWidget]
@@ -48,31 +44,23 @@ NOTES = {
 }
 
 
-class SettingsDialog(QDialog):
+class SettingsDialog(Dialog):
     """All settings, one page per topic."""
 
     def __init__(self, parent: QWidget, settings: Settings) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Settings")
+        super().__init__(parent, "Settings")
         self.resize(*SIZE)
         self._settings = settings
         self.fields: dict[str, QWidget] = {}
-        self.pages = QTabWidget()
-        self.pages.setAccessibleName("Settings by topic")
+        self.pages = dressed(QTabWidget(), "Settings by topic")
         for page in SettingsPage:
             self.pages.addTab(self._page(page), page.value)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        self.reset = push_button("Reset This Page", "Reset this page to its defaults")
-        self.reset_all = push_button("Reset All", "Reset all settings to their defaults; recent files stay")
-        self.reset.clicked.connect(lambda: self._reset(list(SettingsPage)[self.pages.currentIndex()]))
-        self.reset_all.clicked.connect(lambda: self._reset(*SettingsPage))
+        self.reset = push_button("Reset This Page", "Reset this page to its defaults", self._reset_page)
+        tip = "Reset all settings to their defaults; recent files stay"
+        self.reset_all = push_button("Reset All", tip, lambda: self._reset(*SettingsPage))
         for button in (self.reset, self.reset_all):
-            buttons.addButton(button, QDialogButtonBox.ButtonRole.ResetRole)
-        layout = on_grid(QVBoxLayout(self), EDGE)
-        layout.addWidget(self.pages)
-        layout.addWidget(buttons)
+            self.buttons.addButton(button, QDialogButtonBox.ButtonRole.ResetRole)
+        self.lay_out(self.pages)
 
     def go_to(self, key: str) -> None:
         """Show the page of a setting and focus its field; an unknown key means the first setting."""
@@ -82,9 +70,8 @@ class SettingsDialog(QDialog):
 
     def _page(self, page: SettingsPage) -> QWidget:
         inner = QWidget()
-        form = on_grid(QFormLayout(inner), 4 * GRID)
+        form = in_form(on=inner, edge=4 * GRID)
         form.setVerticalSpacing(GRID)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         for setting in preferences.ALL:
             if setting.page is page:
                 field = self.fields[setting.key] = field_for(setting, self._settings)
@@ -96,21 +83,20 @@ class SettingsDialog(QDialog):
             self._add_recent(form)
         if page in NOTES:
             form.addRow(_hint_label(NOTES[page]))
-        area = QScrollArea()
-        area.setAccessibleName(page.value)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidget(inner)
-        return area
+        return dressed(scrolling(inner), page.value)
 
     def _add_recent(self, form: QFormLayout) -> None:
-        self.clear = push_button("Clear", "Clear the list of recent files")
-        self.clear.setAccessibleName("Clear recent files")
-        self.clear.clicked.connect(self._settings.clear_recent)
-        self.clear.clicked.connect(lambda: self.clear.setEnabled(False))
-        self.clear.setEnabled(bool(self._settings.recent))
+        def clear() -> None:
+            self._settings.clear_recent()
+            self.clear.setEnabled(False)
+
+        button = push_button("Clear", "Clear the list of recent files", clear)
+        self.clear = dressed(button, "Clear recent files", enabled=bool(self._settings.recent))
         self.clear.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         form.addRow(QLabel("Recent files"), self.clear)
+
+    def _reset_page(self) -> None:
+        self._reset(list(SettingsPage)[self.pages.currentIndex()])
 
     def _reset(self, *pages: SettingsPage) -> None:
         for setting in preferences.ALL:
@@ -128,10 +114,7 @@ def _hint_label(text: str) -> QLabel:
 def field_for(setting: Setting[Any], settings: Settings) -> QWidget:
     """The field of a setting, with its label and tooltip."""
     field = _create_field(setting, settings)
-    field.setObjectName(setting.key)
-    field.setAccessibleName(setting.label)
-    field.setAccessibleDescription(setting.tip)
-    field.setToolTip(setting.tip)
+    dressed(field, setting.label, objectName=setting.key, accessibleDescription=setting.tip, toolTip=setting.tip)
     field.setMaximumWidth(MAX_FIELD_PX)
     return field
 
@@ -157,9 +140,8 @@ class _SettingBinding(QObject):
 
     def _changed(self, key: str) -> None:
         if key == self._setting.key:
-            self._field.blockSignals(True)
-            self._show(self._settings.get(self._setting))
-            self._field.blockSignals(False)
+            with QSignalBlocker(self._field):
+                self._show(self._settings.get(self._setting))
 
 
 def _flag(setting: Flag, settings: Settings) -> QWidget:
@@ -179,9 +161,7 @@ def _choice(setting: Choice, settings: Settings) -> QWidget:
 
 
 def _number(setting: Number, settings: Settings) -> QWidget:
-    field = QSpinBox()
-    field.setRange(setting.least, setting.most)
-    field.setSuffix(f" {setting.unit}" if setting.unit else "")
+    field = QSpinBox(minimum=setting.least, maximum=setting.most, suffix=f" {setting.unit}" if setting.unit else "")
     field.setMinimumHeight(field.fontMetrics().height() + PADDING_PX)
     field.setSpecialValueText(setting.special)
     field.setGroupSeparatorShown(True)
@@ -192,9 +172,7 @@ def _number(setting: Number, settings: Settings) -> QWidget:
 
 
 def _text(setting: Text, settings: Settings) -> QWidget:
-    field = QLineEdit()
-    field.setPlaceholderText(setting.hint)
-    field.setClearButtonEnabled(True)
+    field = QLineEdit(placeholderText=setting.hint, clearButtonEnabled=True)
     _SettingBinding(setting, settings, field, field.setText)
     field.textChanged.connect(lambda text: settings.put(setting, text.strip()))
     return field
@@ -208,14 +186,12 @@ class _FontFamilyField(QWidget):
         self.fonts = QFontComboBox()
         self.fonts.setFontFilters(QFontComboBox.FontFilter.MonospacedFonts)
         self.fonts.setAccessibleName(setting.label)
-        self.system = push_button("System", f"Use the default font: {setting.hint}")
+        tip = f"Use the default font: {setting.hint}"
+        self.system = push_button("System", tip, lambda: settings.put(setting, setting.default))
         self.setFocusProxy(self.fonts)
-        layout = on_grid(QHBoxLayout(self))
-        layout.addWidget(self.fonts, 1)
-        layout.addWidget(self.system)
+        in_row((self.fonts, 1), self.system, on=self)
         _SettingBinding(setting, settings, self.fonts, self._show)
         self.fonts.currentFontChanged.connect(lambda font: settings.put(setting, font.family()))
-        self.system.clicked.connect(lambda: settings.put(setting, setting.default))
 
     def _show(self, family: str) -> None:
         if family:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy
+from PySide6.QtWidgets import QFrame, QSizePolicy
 
 from inspector.core.names import visible
 from inspector.gui.document.request_watch import RequestWatch
+from inspector.gui.kit.building import dressed, in_row
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import escaped
-from inspector.gui.kit.widgets import sentence_label
+from inspector.gui.kit.widgets import push_button, sentence_label
 from inspector.operations.protocol.browse_views import ErrorAction, S3Problem
 from inspector.operations.protocol.views import Stage
 
@@ -45,23 +48,16 @@ class ErrorActions(QFrame):
         super().__init__()
         self._watch = watch
         self._problem: S3Problem | None = None
-        self.sentence = sentence_label()
-        self.sentence.setAccessibleName("Why reading from S3 failed")
+        self.sentence = dressed(sentence_label(), "Why reading from S3 failed")
         self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.buttons: dict[ErrorAction, QPushButton] = {}
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(INDENT_PX, GRID, 2 * GRID, GRID)
-        layout.setSpacing(2 * GRID)
-        layout.addWidget(self.sentence, 1)
-        for action, (text, tip) in LABELS.items():
-            button = QPushButton(text)
-            button.setToolTip(tip)
-            button.clicked.connect(lambda _=False, action=action: self.chosen.emit(action))
-            layout.addWidget(button)
-            self.buttons[action] = button
+        self.buttons = {action: push_button(*words, partial(self._choose, action)) for action, words in LABELS.items()}
+        in_row((self.sentence, 1), *self.buttons.values(), on=self, edge=(INDENT_PX, GRID, 2 * GRID, GRID))
         self.hide()
         watch.changed.connect(self._refresh)
         watch.document.statusChanged.connect(self._refresh)
+
+    def _choose(self, action: ErrorAction, _: bool = False) -> None:
+        self.chosen.emit(action)
 
     @property
     def region(self) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
+from PySide6.QtWidgets import QInputDialog, QWidget
 
 from inspector.core.numbers import hexadecimal, in_bytes
 from inspector.core.span import Span
@@ -16,7 +16,7 @@ from inspector.gui.document.experimenting import Experimenting
 from inspector.gui.flows.hex_overlays import ONLY_FILE
 from inspector.gui.flows.save import PATCHES
 from inspector.gui.hex.hex_pane import HexPane
-from inspector.gui.kit.files import ALL_FILES, ask_for_new_file, start_near
+from inspector.gui.kit.files import ALL_FILES, ask_for_file, ask_for_new_file
 from inspector.gui.panels.banner import Banner
 from inspector.operations.protocol.experiment_views import (
     DAMAGES,
@@ -78,30 +78,31 @@ class ExperimentFlow(QObject):
 
     # ---- changes without a question --------------------------------------------------------------------------------
 
+    def _with(self, act: Callable[[Span], object]) -> None:
+        """Do something with the selected bytes, if there are any."""
+        if (span := self.selected()) is not None:
+            act(span)
+
     def zero(self) -> None:
         """Put zeros over the selected bytes."""
-        if (span := self.selected()) is not None:
-            self._experiment.add(Replace(*span, Fill(b"\0", span.size)))
+        self._with(lambda span: self._experiment.add(Replace(*span, Fill(b"\0", span.size))))
 
     def randomize(self) -> None:
         """Put random bytes over the selected ones, others each time."""
-        if (span := self.selected()) is not None:
-            self._experiment.add(Replace(*span, Noise(len(self._experiment.steps), span.size)))
+        seed = len(self._experiment.steps)
+        self._with(lambda span: self._experiment.add(Replace(*span, Noise(seed, span.size))))
 
     def delete(self) -> None:
         """Take the selected bytes out."""
-        if (span := self.selected()) is not None:
-            self._experiment.add(Delete(*span))
+        self._with(lambda span: self._experiment.add(Delete(*span)))
 
     def duplicate(self) -> None:
         """Insert a copy of the selected bytes behind them."""
-        if (span := self.selected()) is not None:
-            self._experiment.add(Duplicate(*span))
+        self._with(lambda span: self._experiment.add(Duplicate(*span)))
 
     def cut(self) -> None:
         """End the file before the selected bytes."""
-        if (span := self.selected()) is not None:
-            self._experiment.add(Cut(span.start))
+        self._with(lambda span: self._experiment.add(Cut(span.start)))
 
     # ---- changes that ask ------------------------------------------------------------------------------------------
 
@@ -136,14 +137,11 @@ class ExperimentFlow(QObject):
 
     def ask_insert_file(self) -> None:
         """Ask for a file to insert before the selected bytes."""
-        if (span := self.selected()) is not None:
-            self._ask_file("Insert File", lambda path: self._experiment.put_file(path, span.start, span.start))
+        self._with(lambda span: self._ask_file("Insert File", span.start, span.start))
 
     def ask_replace(self) -> None:
         """Ask for a file to put in the place of the selected bytes."""
-        if (span := self.selected()) is not None:
-            title = f"Replace {in_bytes(span.size)} with File"
-            self._ask_file(title, lambda path: self._experiment.put_file(path, *span))
+        self._with(lambda span: self._ask_file(f"Replace {in_bytes(span.size)} with File", *span))
 
     def ask_swap(self) -> None:
         """Ask which bytes the selected ones change places with, in the words of Go To."""
@@ -167,20 +165,22 @@ class ExperimentFlow(QObject):
 
     def ask_save(self) -> None:
         """Ask for the new file that what the steps leave is written to."""
-        path = Path(self._document.name)
+        path, title = Path(self._document.name), "Save Experiment as New File"
 
         def write(target: str) -> None:
             # The dialog has asked before it replaces a file.
             self._experiment.save(target, True, lambda sentence: self._saved(target, sentence))
 
-        self._ask_target("Save Experiment as New File", f"{path.stem}-experiment{path.suffix}", ALL_FILES, write)
+        name = f"{path.stem}-experiment{path.suffix}"
+        ask_for_new_file(self._parent, title, name, write, self._document.location, (ALL_FILES,))
 
     def _saved(self, target: str, sentence: str) -> None:
         self._banner.ask(sentence, "Open It", lambda: self.chosen.emit(target))
 
     def ask_patch(self) -> None:
         """Ask for the file that what differs is written to as a patch."""
-        self._ask_target("Save Patch", f"{self._document.name}.patch.json", PATCHES, self._experiment.save_patch)
+        name, write = f"{self._document.name}.patch.json", self._experiment.save_patch
+        ask_for_new_file(self._parent, "Save Patch", name, write, self._document.location, (PATCHES,))
 
     def _dialog(self, title: str, label: str) -> QInputDialog:
         dialog = QInputDialog(self._parent)
@@ -189,14 +189,11 @@ class ExperimentFlow(QObject):
         dialog.setLabelText(label)
         return dialog
 
-    def _ask_file(self, title: str, take: Callable[[str], object]) -> None:
-        dialog = QFileDialog(self._parent, title)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([ALL_FILES])
-        start_near(dialog, self._document.location)
-        dialog.fileSelected.connect(take)
-        dialog.open()
-
-    def _ask_target(self, title: str, name: str, filters: str, take: Callable[[str], object]) -> None:
-        ask_for_new_file(self._parent, title, name, take, self._document.location, filters)
+    def _ask_file(self, title: str, start: int, stop: int) -> None:
+        ask_for_file(
+            self._parent,
+            title,
+            lambda path: self._experiment.put_file(path, start, stop),
+            self._document.location,
+            (ALL_FILES,),
+        )

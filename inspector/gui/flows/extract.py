@@ -99,13 +99,13 @@ class ExtractFlow(QObject):
 def result_message(result: ExtractionResult) -> str:
     """The result of an extraction in sentences."""
     groups = (
-        ("{members} refused", result.refused.count),
-        ("{members} damaged", result.damaged.count),
-        ("{members} without proof", result.unproved.count),
-        ("{members} left out (need confirmation)", result.doubtful.count),
-        ("{members} with a name already taken", result.conflicts.count),
+        (result.refused, "refused"),
+        (result.damaged, "damaged"),
+        (result.unproved, "without proof"),
+        (result.doubtful, "left out (need confirmation)"),
+        (result.conflicts, "with a name already taken"),
     )
-    parts = [words.format(members=count(number, "member")) for words, number in groups if number]
+    parts = [f"{count(each.count, 'member')} {words}" for each, words in groups if each.count]
     counted = f"{', '.join(parts)}." if parts else ""
     return " ".join(filter(None, (result.sentence, counted, result.stopped, *result.warnings)))
 

@@ -62,7 +62,7 @@ class ReplayFlow(QObject):
             # The dialog has asked before it replaces a file.
             self._replaying.save(target, lambda sentence: self._saved(target, sentence))
 
-        ask_for_new_file(self._parent, "Save State as New File", name, write, self._document.location, ALL_FILES)
+        ask_for_new_file(self._parent, "Save State as New File", name, write, self._document.location, (ALL_FILES,))
 
     def _saved(self, target: str, sentence: str) -> None:
         self._banner.ask(sentence, "Open It", lambda: self.chosen.emit(target))

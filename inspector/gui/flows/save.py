@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QInputDialog, QMessageBox, QWidget
 
 from inspector.core.edit import Edit
 from inspector.core.names import visible
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing, PendingUpload
-from inspector.gui.kit.files import ALL_FILES, ask_for_new_file, start_near
+from inspector.gui.ipc.client import Job
+from inspector.gui.kit.files import ALL_FILES, ask_for_file, ask_for_new_file
 from inspector.gui.panels.banner import Banner
 from inspector.operations.protocol.check_views import ALGORITHMS, REPORT_SUFFIXES, ReportKind
 from inspector.operations.protocol.requests import ArchiveRequests
@@ -25,7 +26,7 @@ from inspector.sources.s3.connection import Connection
 from inspector.sources.web.address import is_remote
 
 if TYPE_CHECKING:  # what opens an archive does not wait for them
-    from inspector.operations.protocol.edit_views import Interrupted, WayOut, WriteResult
+    from inspector.operations.protocol.edit_views import Interrupted, OnlyWhole, WayOut, WriteResult
 
 PATCHES = "Patch (*.patch.json)"
 
@@ -56,20 +57,24 @@ class SaveFlow(QObject):
     def ask_repaired(self, accepted: tuple[str, ...]) -> None:
         """Ask where to save a repaired copy."""
 
-        def start(path: str, overwrite: bool, connection: Connection) -> None:
-            job = self._document.start(ArchiveRequests.make_repairs, accepted, path, False, overwrite, connection)
-            job.then(partial(self._written, path))
+        def start(path: str, over: bool, s3: Connection) -> Job[WriteResult | OnlyWhole]:
+            return self._document.start(ArchiveRequests.make_repairs, accepted, path, False, over, s3)
 
-        self._ask_target("Repair a Copy", self._file_name("repaired"), start)
+        self._ask_new_archive("Repair a Copy", "repaired", start)
 
     def ask_salvage(self, accepted: tuple[str, ...]) -> None:
         """Ask where to save a copy with the intact members."""
 
-        def start(path: str, overwrite: bool, connection: Connection) -> None:
-            job = self._document.start(ArchiveRequests.salvage, accepted, path, overwrite, connection)
-            job.then(partial(self._written, path))
+        def start(path: str, over: bool, s3: Connection) -> Job[WriteResult]:
+            return self._document.start(ArchiveRequests.salvage, accepted, path, over, s3)
 
-        self._ask_target("Salvage", self._file_name("salvaged"), start)
+        self._ask_new_archive("Salvage", "salvaged", start)
+
+    def _ask_new_archive(self, title: str, suffix: str, start: Callable[[str, bool, Connection], Job[Any]]) -> None:
+        def begin(path: str, over: bool, s3: Connection) -> None:
+            start(path, over, s3).then(partial(self._written, path))
+
+        self._ask_target(title, self._file_name(suffix), begin)
 
     def ask_export(self) -> None:
         """Ask where to write the pending changes as a patch."""
@@ -77,27 +82,19 @@ class SaveFlow(QObject):
         if edit is not None:
             name = f"{self._document.name}.patch.json"
             export = partial(self._export, edit)
-            ask_for_new_file(self._parent, "Export Patch", name, export, self._document.location, PATCHES)
+            ask_for_new_file(self._parent, "Export Patch", name, export, self._document.location, (PATCHES,))
 
     def _export(self, edit: Edit, path: str) -> None:
         self._document.start(ArchiveRequests.export_patch, edit, path).then(self._document.reported.emit)
 
     def ask_import(self) -> None:
         """Ask for a patch, and load its changes as pending."""
-        dialog = QFileDialog(self._parent, "Import Patch")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setNameFilters([PATCHES, ALL_FILES])
-        start_near(dialog, self._document.location)
-        dialog.fileSelected.connect(self.import_patch)
-        dialog.open()
+        filters = (PATCHES, ALL_FILES)
+        ask_for_file(self._parent, "Import Patch", self.import_patch, self._document.location, filters)
 
     def import_patch(self, path: str) -> None:
         """Replace the pending changes by those of a patch file."""
-
-        def take(edit: Edit) -> None:
-            self._editing.put(edit)
-
-        self._document.start(ArchiveRequests.import_patch, path).then(take)
+        self._document.start(ArchiveRequests.import_patch, path).then(self._editing.put)
 
     def _file_name(self, suffix: str) -> str:
         """The name of the archive with a suffix before its extension, such as ``-repaired``."""
@@ -153,16 +150,13 @@ class ExportFlow(QObject):
 
     def ask_report(self) -> None:
         """Ask where to write a report, and in which format."""
-        dialog = QFileDialog(self._parent, "Report")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters(list(FILTERS))
+
+        def take(path: str) -> None:
+            self.write_report(path, *_chosen(path, dialog.selectedNameFilter()))
+
+        name, filters = f"{self._document.name}.report.html", tuple(FILTERS)
+        dialog = ask_for_new_file(self._parent, "Report", name, take, self._document.location, filters, "html")
         dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(_suffix(name)))
-        dialog.setDefaultSuffix("html")
-        start_near(dialog, self._document.location)
-        dialog.selectFile(f"{self._document.name}.report.html")
-        dialog.fileSelected.connect(lambda path: self.write_report(path, *_chosen(path, dialog.selectedNameFilter())))
-        dialog.open()
 
     def write_report(self, path: str, kind: ReportKind, redact: bool = False) -> None:
         """Write a report in the background; ``redact``: without names and content."""

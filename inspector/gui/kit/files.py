@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,34 +22,56 @@ Take = Callable[[list[str]], object]
 ALL_FILES = "All files (*)"
 
 
-def ask_for_files(parent: QWidget, title: str, take: Take, near: str = "") -> None:
+def ask_for_files(parent: QWidget, title: str, take: Take, near: str = "", filters: Sequence[str] = ()) -> None:
     """Ask for existing files, starting in the folder of ``near``, and call ``take`` with their paths."""
-    _ask(parent, title, take, near)
+    dialog = _dialog(parent, title, near, filters)
+    dialog.setFileMode(dialog.FileMode.ExistingFiles)
+    dialog.filesSelected.connect(take)
+    dialog.open()
+
+
+def ask_for_file(
+    parent: QWidget, title: str, take: Callable[[str], object], near: str = "", filters: Sequence[str] = ()
+) -> None:
+    """Ask for one existing file, as ``ask_for_files`` does."""
+    dialog = _dialog(parent, title, near, filters)
+    dialog.setFileMode(dialog.FileMode.ExistingFile)
+    dialog.fileSelected.connect(take)
+    dialog.open()
 
 
 def ask_for_folder(parent: QWidget, title: str, take: Take, near: str = "") -> None:
     """Ask for a folder, starting in that of ``near``, and call ``take`` with its path."""
-    _ask(parent, title, take, near, folder=True)
+    dialog = _dialog(parent, title, near)
+    dialog.setFileMode(dialog.FileMode.Directory)
+    dialog.filesSelected.connect(take)
+    dialog.open()
 
 
 def ask_for_new_file(
-    parent: QWidget, title: str, name: str, take: Callable[[str], object], near: str = "", filters: str = ""
-) -> None:
+    parent: QWidget,
+    title: str,
+    name: str,
+    take: Callable[[str], object],
+    near: str = "",
+    filters: Sequence[str] = (),
+    suffix: str = "",
+    *,
+    confirms: bool = True,
+) -> QFileDialog:
     """Ask for the file to write, ``name`` beside ``near`` unless the user chooses another, and call ``take``.
 
-    The dialog asks before it gives a file that exists.
+    The dialog asks before it gives a file that exists, unless what asked for it does so itself (not ``confirms``).
     """
-    from PySide6.QtWidgets import QFileDialog  # loaded late, to speed up the first paint
-
-    dialog = QFileDialog(parent, title)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    if filters:
-        dialog.setNameFilter(filters)
-    start_near(dialog, near)
-    dialog.selectFile(name)
+    dialog = _dialog(parent, title, near, filters)
+    dialog.setAcceptMode(dialog.AcceptMode.AcceptSave)
+    dialog.setOption(dialog.Option.DontConfirmOverwrite, not confirms)
+    dialog.setDefaultSuffix(suffix)
+    if name:
+        dialog.selectFile(name)
     dialog.fileSelected.connect(take)
     dialog.open()
+    return dialog
 
 
 def start_near(dialog: QFileDialog, location: str) -> None:
@@ -58,15 +80,15 @@ def start_near(dialog: QFileDialog, location: str) -> None:
         dialog.setDirectory(str(Path(location).parent))
 
 
-def _ask(parent: QWidget, title: str, take: Take, near: str, folder: bool = False) -> None:
+def _dialog(parent: QWidget, title: str, near: str, filters: Sequence[str] = ()) -> QFileDialog:
     from PySide6.QtWidgets import QFileDialog  # loaded late, to speed up the first paint
 
     dialog = QFileDialog(parent, title)
-    dialog.setFileMode(QFileDialog.FileMode.Directory if folder else QFileDialog.FileMode.ExistingFiles)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    if filters:
+        dialog.setNameFilters(filters)
     start_near(dialog, near)
-    dialog.filesSelected.connect(take)
-    dialog.open()
+    return dialog
 
 
 # ---- a temporary folder ----------------------------------------------------------------------------------------------

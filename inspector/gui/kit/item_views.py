@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from PySide6.QtCore import QEvent, QItemSelectionRange, QModelIndex, QObject, QPoint, Qt
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication
-from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView, QTreeView
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QAbstractItemView, QTableView, QTreeView
 
-from inspector.gui.kit.table_models import PagedTable
 from inspector.gui.kit.tree_model import PagedTree
-from inspector.gui.kit.widgets import debounce, dress_table
-from inspector.operations.protocol.views import Chosen, Page, TreeRow
+from inspector.gui.kit.widgets import debounce
+from inspector.operations.protocol.views import Chosen, TreeRow
 
 MIN_FIRST_WIDTH = 96
 """The least width of the first column, in pixels."""
@@ -260,59 +259,3 @@ def _first_cells(model: PagedTree, ranges: list[QItemSelectionRange]) -> Iterato
     for each in ranges:
         for row in range(each.top(), each.bottom() + 1):
             yield model.index(row, 0, each.parent())
-
-
-BATCH_ROWS = 1_000
-"""Rows per request."""
-MAX_COPIED_ROWS = 100_000
-"""The most rows that are copied."""
-
-
-class RowTable(QTableView):
-    """A table whose rows can be copied: ``line`` gives a row as text; ``extend_menu``, if set, adds menu items."""
-
-    def __init__(self, model: PagedTable, widths: dict[int, int], name: str, line: Callable[[Any], str]) -> None:
-        super().__init__()
-        dress_table(self, model, widths, name)
-        self._rows = model
-        self._line = line
-        self.extend_menu: Callable[[QMenu], object] | None = None
-        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-
-    def copy(self) -> None:
-        """Copy the selected rows."""
-        selected = [self._rows.row(index) for index in self.selectionModel().selectedRows()]
-        self._copy_rows([row for row in selected if row is not None])
-
-    def copy_all(self) -> None:
-        """Copy all rows as soon as they have been fetched."""
-        read_rows(self._rows, self._copy_rows)
-
-    def _copy_rows(self, rows: list[Any]) -> None:
-        QGuiApplication.clipboard().setText("\n".join(map(self._line, rows)))
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        if self.extend_menu is not None:
-            self.extend_menu(menu)
-        menu.addAction("Copy").triggered.connect(self.copy)
-        menu.addAction("Copy All").triggered.connect(self.copy_all)
-        menu.popup(event.globalPos())
-
-
-def read_rows(model: PagedTable, done: Callable[[list[Any]], None]) -> None:
-    """Call ``done`` with all rows of a model, at most MAX_COPIED_ROWS."""
-    found: list[Any] = []
-
-    def take(page: Page[Any]) -> None:
-        found.extend(page.rows)
-        if page.rows and len(found) < min(page.total, MAX_COPIED_ROWS):
-            ask()
-        else:
-            done(found)
-
-    def ask() -> None:
-        model.columns.fetch(len(found), BATCH_ROWS, take)
-
-    ask()

@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from msgspec import Struct
 from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from inspector.core.finding import Severity
-from inspector.core.verdict import Verdict
-from inspector.gui.kit.icons import severity_icon, verdict_icon
-from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.widgets import debounce
 from inspector.operations.protocol.views import Page
 
@@ -72,46 +67,6 @@ class TitledTable(QAbstractTableModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             return self._titles[section]
-        return None
-
-
-class FixedRow(Struct, frozen=True):
-    """The texts of a row, and an optional severity or verdict whose icon the first cell has."""
-
-    texts: tuple[str, ...]
-    mark: Severity | Verdict | None = None
-
-
-class FixedTable(TitledTable):
-    """Rows of text under ``titles``; the columns in ``numbers`` are right-aligned."""
-
-    def __init__(self, titles: Sequence[str], numbers: Sequence[int] = (), parent: QObject | None = None) -> None:
-        super().__init__(titles, parent)
-        self._numbers = frozenset(numbers)
-        self._rows: tuple[FixedRow, ...] = ()
-
-    def show(self, rows: Sequence[FixedRow]) -> None:
-        """Replace the rows."""
-        self.beginResetModel()
-        self._rows = tuple(rows)
-        self.endResetModel()
-
-    def texts(self, row: int) -> tuple[str, ...]:
-        """The texts of a row."""
-        return self._rows[row].texts
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
-            return None
-        row, column = self._rows[index.row()], index.column()
-        if role == Qt.ItemDataRole.DisplayRole:
-            return short(row.texts[column])
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return plain(short(row.texts[column]))
-        if role == Qt.ItemDataRole.DecorationRole and column == 0 and row.mark is not None:
-            return severity_icon(row.mark) if isinstance(row.mark, Severity) else verdict_icon(row.mark)
-        if role == Qt.ItemDataRole.TextAlignmentRole and column in self._numbers:
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None
 
 

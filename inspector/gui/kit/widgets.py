@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol, runtime_checkable
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPoint, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QModelIndex,
+    QObject,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+    SignalInstance,
+)
 from PySide6.QtGui import (
     QContextMenuEvent,
     QGuiApplication,
@@ -153,11 +164,12 @@ def label_of(text: str, field: QWidget) -> QLabel:
     return label
 
 
-def push_button(text: str, tip: str) -> QPushButton:
-    """A button that Enter presses only while it has the focus."""
-    button = QPushButton(text)
+def push_button(text: str, tip: str = "", pressed: Callable[[], object] | SignalInstance | None = None) -> QPushButton:
+    """A button that Enter presses only while it has the focus, and what it does."""
+    button = QPushButton(text, autoDefault=False)
     button.setToolTip(tip)
-    button.setAutoDefault(False)
+    if pressed is not None:
+        button.clicked.connect(pressed)
     return button
 
 

@@ -6,20 +6,11 @@ import re
 from collections.abc import Sequence
 
 from msgspec.structs import replace
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QFormLayout,
-    QGridLayout,
-    QLabel,
-    QLineEdit,
-    QSpinBox,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEdit, QStackedWidget, QWidget
 
 from inspector.core.numbers import size_in
+from inspector.gui.kit.building import choice_of, dressed, in_form, number_of
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.style import on_grid
 from inspector.operations.protocol.create_views import ArchiveKind, Draft
@@ -33,8 +24,8 @@ class OptionError(Exception):
     """A field contains an invalid value; the message is a sentence."""
 
 
-class RcaOptionsPage(QWidget):
-    """Compression level and hash convention; ``own`` also offers the convention of an existing archive.
+class OptionsPage(QWidget):
+    """The options of one format.
 
     Signals:
         changed(): a field was edited.
@@ -42,54 +33,48 @@ class RcaOptionsPage(QWidget):
 
     changed = Signal()
 
-    def __init__(self, own: bool = False) -> None:
+    def __init__(self, **fields: QWidget) -> None:
         super().__init__()
-        self.level = QSpinBox()
-        self.level.setRange(1, 22)
-        self.level.setValue(3)
-        self.level.setAccessibleName("Compression level")
-        self.level.setToolTip("1 is fastest, 22 smallest; levels above 19 need a lot of memory")
-        self.convention = QComboBox()
-        if own:
-            self.convention.addItem("the archive's own", "")
-        for value, label in CONVENTIONS.items():
-            self.convention.addItem(label, value)
-        self.convention.setAccessibleName("Hash convention")
-        form = _form(self)
-        form.addRow("Compression &level", self.level)
-        form.addRow("Ha&sh convention", self.convention)
-        self.level.valueChanged.connect(self.changed)
-        self.convention.currentIndexChanged.connect(self.changed)
+        self.fields = fields
+        """The fields by the name under which a session stores them."""
+        for field in fields.values():
+            if isinstance(field, QComboBox):
+                edited = field.editTextChanged if field.isEditable() else field.currentIndexChanged
+            else:  # the signal that tells that what the user edits is another
+                edited = getattr(field, field.metaObject().userProperty().notifySignal().name().toStdString())
+            edited.connect(self.changed)
+
+    def apply(self, draft: Draft) -> Draft:
+        """The draft with these options; raises OptionError."""
+        return draft
+
+
+class RcaOptionsPage(OptionsPage):
+    """Compression level and hash convention; ``own`` also offers the convention of an existing archive."""
+
+    def __init__(self, own: bool = False) -> None:
+        tip = "1 is fastest, 22 smallest; levels above 19 need a lot of memory"
+        self.level = number_of("Compression level", 1, 22, 3, toolTip=tip)
+        self.convention = choice_of("Hash convention", {"": "the archive's own", **CONVENTIONS} if own else CONVENTIONS)
+        super().__init__(level=self.level, convention=self.convention)
+        in_form(("Compression &level", self.level), ("Ha&sh convention", self.convention), on=self)
 
     def apply(self, draft: Draft) -> Draft:
         """The draft with these options."""
         return replace(draft, level=self.level.value(), convention=str(self.convention.currentData()))
 
 
-class CafOptionsPage(QWidget):
-    """Maximum size and catalogue.
-
-    Signals:
-        changed(): a field was edited.
-    """
-
-    changed = Signal()
+class CafOptionsPage(OptionsPage):
+    """Maximum size and catalogue."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.limit = QLineEdit()
-        self.limit.setPlaceholderText("30GiB")
-        self.limit.setToolTip("A larger archive is split: NAME-0001.caf, NAME-0002.caf. At most 32GiB")
-        self.limit.setAccessibleName("Maximum size of one archive")
-        self.catalogue = PathField()
-        self.catalogue.setPlaceholderText("none, or a file such as catalogue.sqlite")
-        self.catalogue.setToolTip("An SQLite file that records which archive holds each member; later runs add to it")
-        self.catalogue.setAccessibleName("Catalogue of members")
-        form = _form(self)
-        form.addRow("Maximum &size", self.limit)
-        form.addRow("Cata&logue", self.catalogue)
-        self.limit.textChanged.connect(self.changed)
-        self.catalogue.textChanged.connect(self.changed)
+        tip = "A larger archive is split: NAME-0001.caf, NAME-0002.caf. At most 32GiB"
+        self.limit = dressed(QLineEdit(placeholderText="30GiB"), "Maximum size of one archive", toolTip=tip)
+        tip = "An SQLite file that records which archive holds each member; later runs add to it"
+        hint = "none, or a file such as catalogue.sqlite"
+        self.catalogue = dressed(PathField(), "Catalogue of members", toolTip=tip, placeholderText=hint)
+        super().__init__(max_size=self.limit, catalogue=self.catalogue)
+        in_form(("Maximum &size", self.limit), ("Cata&logue", self.catalogue), on=self)
 
     def apply(self, draft: Draft) -> Draft:
         """The draft with these options; raises OptionError."""
@@ -101,39 +86,30 @@ class CafOptionsPage(QWidget):
         return replace(draft, max_size=size, catalogue=self.catalogue.text().strip())
 
 
-class TacoOptionsPage(QWidget):
-    """Up to seven header entries.
-
-    Signals:
-        changed(): a field was edited.
-    """
-
-    changed = Signal()
+class TacoOptionsPage(OptionsPage):
+    """Up to seven header entries."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.entries = [QComboBox() for _ in range(ENTRY_COUNT)]
+        self.entries = [self._entry_field(index) for index in range(ENTRY_COUNT)]
+        super().__init__(**{f"entry_{index}": entry for index, entry in enumerate(self.entries)})
         grid = on_grid(QGridLayout(self))
         grid.addWidget(QLabel("Header entries: members, or OFFSET,LENGTH; empty for none"), 0, 0, 1, 4)
         for index, entry in enumerate(self.entries):
-            entry.setEditable(True)
-            entry.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-            entry.setMinimumContentsLength(12)
-            entry.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-            entry.setAccessibleName(f"Header entry {index}")
-            entry.editTextChanged.connect(self.changed)
-            row, column = divmod(index, 4)
-            grid.addWidget(entry, row + 1, column)
+            grid.addWidget(entry, index // 4 + 1, index % 4)
+
+    def _entry_field(self, index: int) -> QComboBox:
+        entry = QComboBox(editable=True, insertPolicy=QComboBox.InsertPolicy.NoInsert, minimumContentsLength=12)
+        entry.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        return dressed(entry, f"Header entry {index}")
 
     def offer(self, names: Sequence[str]) -> None:
         """Suggest these members; text that was typed stays."""
         for entry in self.entries:
             text = entry.currentText()
-            entry.blockSignals(True)
-            entry.clear()
-            entry.addItems(["", *names])
-            entry.setEditText(text)
-            entry.blockSignals(False)
+            with QSignalBlocker(entry):
+                entry.clear()
+                entry.addItems(["", *names])
+                entry.setEditText(text)
 
     def apply(self, draft: Draft) -> Draft:
         """The draft with the entries; text that is both a member name and two numbers means the member."""
@@ -147,36 +123,17 @@ class TacoOptionsPage(QWidget):
         return text if _OFFSET_AND_LENGTH.fullmatch(text) and not is_member else f"={text}"
 
 
-class DatasetOptionsPage(QWidget):
-    """The dataset name and how its files are numbered.
-
-    Signals:
-        changed(): a field was edited.
-    """
-
-    changed = Signal()
+class DatasetOptionsPage(OptionsPage):
+    """The dataset name and how its files are numbered."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.dataset = QLineEdit()
-        self.dataset.setAccessibleName("Name of the dataset")
+        self.dataset = dressed(QLineEdit(), "Name of the dataset")
         self.numbering = QCheckBox("&Number the files in order, starting at")
-        self.first = QLineEdit("0")
-        self.first.setAccessibleName("First key")
-        self.first.setEnabled(False)
-        self.per_range = QSpinBox()
-        self.per_range.setRange(1, 2**31 - 1)
-        self.per_range.setValue(1_000)
-        self.per_range.setGroupSeparatorShown(True)
-        self.per_range.setAccessibleName("Keys in a range")
-        form = _form(self)
-        form.addRow("&Dataset", self.dataset)
-        form.addRow(self.numbering, self.first)
-        form.addRow("Ke&ys per range", self.per_range)
+        self.first = dressed(QLineEdit("0"), "First key", enabled=False)
+        self.per_range = number_of("Keys in a range", 1, 2**31 - 1, 1_000, showGroupSeparator=True)
         self.numbering.toggled.connect(self.first.setEnabled)
-        for signal in (self.dataset.textChanged, self.first.textChanged, self.numbering.toggled):
-            signal.connect(self.changed)
-        self.per_range.valueChanged.connect(self.changed)
+        super().__init__(dataset=self.dataset, numbering=self.numbering, first_key=self.first, per_range=self.per_range)
+        in_form(("&Dataset", self.dataset), (self.numbering, self.first), ("Ke&ys per range", self.per_range), on=self)
 
     def apply(self, draft: Draft) -> Draft:
         """The draft with these options; raises OptionError."""
@@ -202,7 +159,7 @@ class ArchiveOptions(QStackedWidget):
         super().__init__()
         self.caf, self.rca, self.taco = CafOptionsPage(), RcaOptionsPage(), TacoOptionsPage()
         self.datas3t = DatasetOptionsPage()
-        self._pages: dict[ArchiveKind, CafOptionsPage | RcaOptionsPage | TacoOptionsPage | DatasetOptionsPage] = {
+        self._pages: dict[ArchiveKind, OptionsPage] = {
             ArchiveKind.CAF: self.caf,
             ArchiveKind.RCA: self.rca,
             ArchiveKind.TACO: self.taco,
@@ -214,17 +171,7 @@ class ArchiveOptions(QStackedWidget):
 
     def fields(self) -> dict[str, QWidget]:
         """The fields by the name under which a session stores them."""
-        return {
-            "max_size": self.caf.limit,
-            "catalogue": self.caf.catalogue,
-            "level": self.rca.level,
-            "convention": self.rca.convention,
-            "dataset": self.datas3t.dataset,
-            "numbering": self.datas3t.numbering,
-            "first_key": self.datas3t.first,
-            "per_range": self.datas3t.per_range,
-            **{f"entry_{index}": entry for index, entry in enumerate(self.taco.entries)},
-        }
+        return {name: field for page in self._pages.values() for name, field in page.fields.items()}
 
     def show_kind(self, kind: ArchiveKind) -> None:
         """Show the options of a format."""
@@ -233,9 +180,3 @@ class ArchiveOptions(QStackedWidget):
     def apply(self, draft: Draft) -> Draft:
         """The draft with the options of its format; raises OptionError."""
         return self._pages[draft.kind].apply(draft)
-
-
-def _form(page: QWidget) -> QFormLayout:
-    form = on_grid(QFormLayout(page))
-    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-    return form

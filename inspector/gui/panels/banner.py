@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QIcon, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QToolButton
 
 from inspector.core.drawing.palette import Mark
 from inspector.core.finding import Severity, first_sentence
 from inspector.core.numbers import count, in_bytes, rounded
 from inspector.core.verdict import State
 from inspector.gui.document.document import Document
+from inspector.gui.kit.building import in_column, in_row
 from inspector.gui.kit.icons import Picture, icon, severity_icon, state_icon, state_mark
 from inspector.gui.kit.style import GRID, PAGE_PX, TextSize, card, font_of, paint_stripe, secondary
 from inspector.gui.kit.widgets import MessageBar, SelectableLabel, push_button
@@ -97,12 +98,11 @@ class Banner(QFrame):
         self.message = MessageBar(ICON_PX + SPACING_PX)
         self.message.acted.connect(self._run_action)
         self._on_action: Callable[[], object] = self.reopen.emit
-        self.show_ = push_button("Show Bytes", "Show the bytes of this finding, and all that was found")
-        self.show_.clicked.connect(self._show_main)
-        self.repair = push_button("Repair…", "Plan repairs; nothing is written yet (Ctrl+M)")
-        self.repair.clicked.connect(self.repairRequested)
-        self.check = push_button("Check Contents", "Compare the contents with every recorded checksum (Ctrl+K)")
-        self.check.clicked.connect(self.checkRequested)
+        tip = "Show the bytes of this finding, and all that was found"
+        self.show_ = push_button("Show Bytes", tip, self._show_main)
+        self.repair = push_button("Repair…", "Plan repairs; nothing is written yet (Ctrl+M)", self.repairRequested)
+        tip = "Compare the contents with every recorded checksum (Ctrl+K)"
+        self.check = push_button("Check Contents", tip, self.checkRequested)
         self.readers = QToolButton()
         self.readers.setText("Readers")
         self.readers.setToolTip("What every program that reads this format makes of the archive")
@@ -112,30 +112,15 @@ class Banner(QFrame):
         self.readers_table: ReadersTable | None = None
         """What each reader makes of the archive; None until it was asked for."""
         self._generation = -1
-        self._lay_out()
+        for label in (self.sentence, self.state):
+            label.setMaximumWidth(PAGE_PX)
+        words = in_column(self.sentence, self.state)
+        first = in_row(self.mark, (words, 1), self.readers, self.show_, self.repair, self.check, 0)
+        first.setAlignment(self.mark, Qt.AlignmentFlag.AlignTop)
+        in_column(first, self.message, on=self, edge=(3 * GRID, GRID, 2 * GRID, GRID), gap=GRID)
         document.statusChanged.connect(self.refresh)
         document.lost.connect(self._lost)
         self.refresh()
-
-    def _lay_out(self) -> None:
-        words = QVBoxLayout()
-        words.setSpacing(0)
-        words.addWidget(self.sentence)
-        words.addWidget(self.state)
-        first = QHBoxLayout()
-        first.setSpacing(SPACING_PX)
-        first.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
-        first.addLayout(words, 1)
-        for button in (self.readers, self.show_, self.repair, self.check):
-            first.addWidget(button)
-        first.addStretch()
-        for label in (self.sentence, self.state):
-            label.setMaximumWidth(PAGE_PX)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(3 * GRID, GRID, 2 * GRID, GRID)
-        layout.setSpacing(GRID)
-        layout.addLayout(first)
-        layout.addWidget(self.message)
 
     def set_pending(self, pending: bool) -> None:
         """Say whether the status describes the archive with its pending changes."""

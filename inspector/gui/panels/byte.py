@@ -7,14 +7,15 @@ from html import escape
 from msgspec import Struct
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFormLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans, total
 from inspector.gui.document.document import Document, Selection
+from inspector.gui.kit.building import dressed, in_column, in_form, in_row, page_of, scrolling
 from inspector.gui.kit.icons import Picture, severity_icon
-from inspector.gui.kit.style import GRID, TextSize, font_of, on_grid
+from inspector.gui.kit.style import GRID, TextSize, font_of, secondary
 from inspector.gui.kit.text import breakable, path_text, short
 from inspector.gui.kit.widgets import SelectableLabel, sentence_label
 from inspector.operations.protocol.requests import ArchiveRequests
@@ -54,26 +55,19 @@ class ByteFacts(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._sentences: tuple[str, ...] = ()
-        self.path = self._label("Field path")
-        self.title = self._label("Field")
+        self.path = dressed(SelectableLabel(), "Field path")
+        self.title = dressed(SelectableLabel(), "Field")
         self.title.setFont(font_of(self.title, TextSize.TITLE))
-        self._form = QFormLayout()
-        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self.facts = {name: dressed(SelectableLabel(), name) for name in CAPTIONS}
+        self._form = in_form(*((secondary(QLabel(name)), fact) for name, fact in self.facts.items()))
         self._form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         self._form.setContentsMargins(0, GRID, 0, 0)
         self._form.setHorizontalSpacing(3 * GRID)
         self._form.setVerticalSpacing(GRID)
-        self.facts = {name: self._fact(name) for name in CAPTIONS}
         self.links = QVBoxLayout()
         """Where a panel puts what the byte leads to."""
-        self.findings = QVBoxLayout()
-        self.findings.setSpacing(2 * GRID)
-        layout = on_grid(QVBoxLayout(self), gap=GRID)
-        layout.addWidget(self.path)
-        layout.addWidget(self.title)
-        layout.addLayout(self._form)
-        layout.addLayout(self.links)
-        layout.addLayout(self.findings)
+        self.findings = in_column(gap=2 * GRID)
+        in_column(self.path, self.title, self._form, self.links, self.findings, on=self, gap=GRID)
 
     def fit(self, width: int) -> None:
         """Put captions above values where the panel is narrow, else beside; Qt's own choice may be either."""
@@ -81,18 +75,6 @@ class ByteFacts(QWidget):
         policy = QFormLayout.RowWrapPolicy.WrapAllRows if above else QFormLayout.RowWrapPolicy.DontWrapRows
         if policy is not self._form.rowWrapPolicy():
             self._form.setRowWrapPolicy(policy)
-
-    def _label(self, name: str) -> SelectableLabel:
-        label = SelectableLabel()
-        label.setAccessibleName(name)
-        return label
-
-    def _fact(self, name: str) -> SelectableLabel:
-        label = self._label(name)
-        caption = QLabel(name)
-        caption.setForegroundRole(caption.palette().ColorRole.PlaceholderText)
-        self._form.addRow(caption, label)
-        return label
 
     def set_fact(self, name: str, text: str) -> None:
         """Show a fact under its caption; an empty one is hidden."""
@@ -125,8 +107,7 @@ class ByteFacts(QWidget):
         self.set_fact("Value", row.value)
         self.set_fact("Meaning", row.note)
         role = row.role.value
-        same = row.kind == row.role.value
-        self.set_fact("Kind", role if same else f"{row.kind} (shown as {role})")
+        self.set_fact("Kind", role if row.kind == role else f"{row.kind} (shown as {role})")
         self.set_fact("Bytes", spans_text(row.spans))
         self.set_fact("Size", in_bytes(total(row.spans)))
         section = next((one.specification for one in reversed(fields[: chosen + 1]) if one.specification), "")
@@ -161,15 +142,13 @@ class ByteFacts(QWidget):
                 widget.deleteLater()
         self._sentences = tuple(sentence for _, sentence in findings)
         for severity, sentence in findings[:MAX_FINDINGS]:
-            line = QWidget()
-            layout = QHBoxLayout(line)
-            layout.setContentsMargins(0, GRID, 0, 0)
-            layout.addWidget(Picture(severity_icon(severity), 16), 0, Qt.AlignmentFlag.AlignTop)
             label = SelectableLabel()
             label.set_breakable(sentence)
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-            layout.addWidget(label, 1)
-            self.findings.addWidget(line)
+            mark = Picture(severity_icon(severity), 16)
+            line = in_row(mark, (label, 1), edge=(0, GRID, 0, 0))
+            line.setAlignment(mark, Qt.AlignmentFlag.AlignTop)
+            self.findings.addWidget(page_of(line))
         if len(findings) > MAX_FINDINGS:
             self.findings.addWidget(sentence_label(f"and {len(findings) - MAX_FINDINGS} more"))
 
@@ -195,10 +174,8 @@ def stored_offset(spans: Spans, offset: int) -> MemberOffset | None:
 def byte_scroll_area(body: QWidget, area: QScrollArea) -> None:
     """Let an area scroll ``body`` from top to bottom, without a frame."""
     area.setAccessibleName("What this byte is")
-    area.setWidgetResizable(True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.setWidget(body)
+    scrolling(body, area)
 
 
 class BytePanel(QScrollArea):
@@ -217,11 +194,7 @@ class BytePanel(QScrollArea):
         self.references = ReferenceLinks(document)
         self.about.links.addWidget(self.references)
         body = QWidget(self.viewport())
-        layout = on_grid(QVBoxLayout(body), 2 * GRID, GRID)
-        layout.addWidget(self.about)
-        layout.addSpacing(2 * GRID)
-        layout.addWidget(inspector)
-        layout.addStretch(1)
+        in_column(self.about, inspector, 1, on=body, edge=2 * GRID, gap=3 * GRID)
         byte_scroll_area(body, self)
         document.selected.connect(self._show_selection)
         document.explained.connect(self._show_explanation)

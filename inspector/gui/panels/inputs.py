@@ -5,26 +5,39 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QIcon, QKeySequence, QShortcut
+from PySide6.QtWidgets import QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import grouped
 from inspector.gui.ipc.client import Client, Job
+from inspector.gui.kit.building import dressed, in_column, in_row
 from inspector.gui.kit.dropping import DropLight, take_copy
 from inspector.gui.kit.files import ask_for_files, ask_for_folder
-from inspector.gui.kit.style import on_grid
-from inspector.gui.kit.table_models import FixedRow, FixedTable
-from inspector.gui.kit.widgets import Emptiable, SelectableLabel, debounce, table_view
+from inspector.gui.kit.icons import severity_icon
+from inspector.gui.kit.listing import Column, ListView, Rows
+from inspector.gui.kit.style import GRID
+from inspector.gui.kit.widgets import Emptiable, SelectableLabel, debounce, push_button
 from inspector.operations.protocol.create_views import Contents, Draft, InputRow
 from inspector.operations.protocol.requests import CreateRequests
 
-NAME, SIZE, FROM, REMARK = range(4)
 RELOAD_DELAY_MS = 200
 """Milliseconds without a change before the inputs are read again."""
-TITLES = ("Name in the archive", "Size", "From", "Remark")
 HINT = "Drop files and folders here, or add them."
+
+
+def _mark(row: InputRow) -> QIcon | None:
+    severity = Severity.ERROR if row.trouble else Severity.WARNING if row.doubt else None
+    return severity_icon(severity) if severity is not None else None
+
+
+COLUMNS = (
+    Column("Name in the archive", lambda row: row.name, 260, icon=_mark),
+    Column("Size", lambda row: grouped(row.size), 100, is_number=True),
+    Column("From", lambda row: row.where, 280),
+    Column("Remark", lambda row: row.trouble or row.doubt, 200),
+)
 
 
 class InputsPanel(QWidget):
@@ -45,49 +58,28 @@ class InputsPanel(QWidget):
         self._job: Job[Contents] | None = None
         self.locations: list[str] = []
         self.contents: Contents | None = None
-        self.model = FixedTable(TITLES, (SIZE,), self)
-        self.table = table_view(
-            self.model, {NAME: 260, SIZE: 100, FROM: 280, REMARK: 200}, "What goes into the archive"
-        )
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.add_files = QPushButton("Add F&iles…")
-        self.add_folder = QPushButton("Add F&older…")
-        self.remove = QPushButton("Remove Inpu&t")
-        self.remove.setToolTip("Remove the selected rows, with the folder they were added with (Delete)")
-        self.clear = QPushButton("Remove All Inp&uts")
-        self.sentence = SelectableLabel()
-        self.sentence.setAccessibleName("Contents of the new archive")
+        self.model = Rows(COLUMNS, self)
+        self.table = ListView(self.model, COLUMNS, "What goes into the archive")
+        self.add_files = push_button("Add F&iles…", "", lambda: ask_for_files(self, "Add Files", self.add))
+        self.add_folder = push_button("Add F&older…", "", lambda: ask_for_folder(self, "Add Folder", self.add))
+        tip = "Remove the selected rows, with the folder they were added with (Delete)"
+        self.remove = push_button("Remove Inpu&t", tip, self.remove_selected)
+        self.clear = push_button("Remove All Inp&uts", "", self.remove_all)
+        self.sentence = dressed(SelectableLabel(), "Contents of the new archive")
         self.stack = Emptiable(self.table)
         self._show_hint()
         self.setFocusProxy(self.stack)
         self._timer = debounce(self, RELOAD_DELAY_MS, self._load)
-        self._lay_out()
-        self._connect()
-        self._enable()
-
-    def _show_hint(self) -> None:
-        self.stack.show_sentence(HINT, "Choose Files…", self.add_files.click)
-
-    def _lay_out(self) -> None:
-        bar = QHBoxLayout()
-        for button in (self.add_files, self.add_folder, self.remove, self.clear):
-            button.setAutoDefault(False)
-            bar.addWidget(button)
-        bar.addStretch(1)
-        layout = on_grid(QVBoxLayout(self))
-        layout.addLayout(bar)
-        layout.addWidget(self.stack, 1)
-        layout.addWidget(self.sentence)
-
-    def _connect(self) -> None:
-        self.add_files.clicked.connect(lambda: ask_for_files(self, "Add Files", self.add))
-        self.add_folder.clicked.connect(lambda: ask_for_folder(self, "Add Folder", self.add))
-        self.remove.clicked.connect(self.remove_selected)
-        self.clear.clicked.connect(self.remove_all)
+        bar = in_row(self.add_files, self.add_folder, self.remove, self.clear, 1)
+        in_column(bar, (self.stack, 1), self.sentence, on=self, gap=2 * GRID)
         self.table.selectionModel().selectionChanged.connect(self._enable)
         keys = QShortcut(QKeySequence(Qt.Key.Key_Delete), self.table)
         keys.setContext(Qt.ShortcutContext.WidgetShortcut)
         keys.activated.connect(self.remove_selected)
+        self._enable()
+
+    def _show_hint(self) -> None:
+        self.stack.show_sentence(HINT, "Choose Files…", self.add_files.click)
 
     @property
     def settled(self) -> bool:
@@ -103,7 +95,7 @@ class InputsPanel(QWidget):
 
     def remove_selected(self) -> None:
         """Remove the inputs that contain the selected rows."""
-        removed = [self.model.texts(index.row())[FROM] for index in self.table.selectionModel().selectedRows()]
+        removed = [self.model.rows[index.row()].where for index in self.table.selectionModel().selectedRows()]
         self.locations = [each for each in self.locations if not _is_below(visible(each), removed)]
         self.reload_later()
 
@@ -146,7 +138,7 @@ class InputsPanel(QWidget):
 
     def _show_contents(self, contents: Contents | None) -> None:
         self.contents = contents
-        self.model.show([_row(row) for row in contents.rows] if contents is not None else [])
+        self.model.show(contents.rows if contents is not None else ())
         if contents is None:
             self._show_hint()
             self.sentence.setText("")
@@ -182,11 +174,6 @@ class InputsPanel(QWidget):
         else:
             event.ignore()
             self.sentence.setText("The dropped item is neither a local file nor a local folder, so it was not added.")
-
-
-def _row(row: InputRow) -> FixedRow:
-    severity = Severity.ERROR if row.trouble else Severity.WARNING if row.doubt else None
-    return FixedRow((row.name, grouped(row.size), row.where, row.trouble or row.doubt), severity)
 
 
 def _summary(contents: Contents) -> str:

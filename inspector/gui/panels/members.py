@@ -6,22 +6,23 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QMimeData, QModelIndex, QObject, QPoint, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QGuiApplication, QIcon, QKeyEvent
+from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QLineEdit, QToolButton, QWidget
 
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded
 from inspector.core.verdict import State, Verdict
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.ipc.client import Client, Job
+from inspector.gui.kit.building import dressed, in_column, in_row
 from inspector.gui.kit.icons import icon, severity_icon, verdict_icon
 from inspector.gui.kit.item_views import ExpandedRows, FirstColumnFitter, by_names, selected_members
+from inspector.gui.kit.listing import Column, Deliver, Listed, ListedTree, cell, widths
 from inspector.gui.kit.style import GRID
-from inspector.gui.kit.table_models import PagedTable, TableSource
-from inspector.gui.kit.text import loading_text, plain, short
-from inspector.gui.kit.tree_model import PagedTree, TreeSource
+from inspector.gui.kit.table_models import PagedTable
+from inspector.gui.kit.text import loading_text, short
+from inspector.gui.kit.tree_model import PagedTree
 from inspector.gui.kit.widgets import Emptiable, debounce, select_row, table_view, tree_view
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Chosen, MemberPlace, MemberRow, Page, SortKey, Stage, TreeRow
@@ -34,7 +35,7 @@ _VERDICT_TIPS = {
     Verdict.NOT_CHECKABLE: "No checksum is recorded for it.",
     Verdict.NOT_CHECKED: "Its bytes have not been checked yet.",
 }
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+NOT_READ = "Its header has not been read yet; the metadata file next to the archive locates it."
 
 MAX_NAMES_PER_REQUEST = 200
 """Names per request."""
@@ -44,22 +45,6 @@ COLLECT_MS = 60
 ORIGIN = "members"
 FILTER_DELAY_MS = 150
 """Milliseconds after the last key before the filter is applied."""
-
-
-class Column(Struct, frozen=True):
-    """One column: its title, what it shows of a member, its width in pixels, and what a click on its title sorts by.
-
-    ``tip`` tells more of a member than ``text``. ``is_number``: it stands to the right. ``in_header``: it is not known
-    before the header of the member has been read. What the column holds is explained in ``gui/app/help_texts.py``.
-    """
-
-    title: str
-    text: Callable[[MemberRow], str]
-    width: int
-    sort: SortKey | None = None
-    tip: Callable[[MemberRow], str | None] = lambda _: None
-    is_number: bool = False
-    in_header: bool = False
 
 
 def _bytes(row: MemberRow, size: int) -> str:
@@ -75,51 +60,96 @@ def _size_tip(size: int) -> str:
     return f"{in_bytes(size)} ({rounded(size)})" if size >= 1024 else in_bytes(size)
 
 
+def _in_header(tip: Callable[[MemberRow], str]) -> Callable[[MemberRow], str]:
+    """The tip of a column that is not known before the header of the member has been read."""
+    return lambda row: tip(row) if row.read else NOT_READ
+
+
+def _name_icon(row: MemberRow) -> QIcon:
+    return severity_icon(row.wrong) if row.wrong is not None else icon("folder" if row.folder else "file")
+
+
 COLUMNS = (
     Column(
         "Name",
         lambda row: short(row.name) if row.read else f"{short(row.name)}…",
         190,
-        SortKey.NAME,
-        lambda row: plain(short(row.name)),
-        in_header=True,
+        _in_header(lambda row: row.name),
+        _name_icon,
+        sort=SortKey.NAME,
     ),
-    Column("Verdict", lambda row: row.verdict.value, 122, tip=lambda row: _VERDICT_TIPS[row.verdict]),
+    Column(
+        "Verdict",
+        lambda row: row.verdict.value,
+        122,
+        lambda row: _VERDICT_TIPS[row.verdict],
+        lambda row: verdict_icon(row.verdict),
+    ),
     Column(
         "Size",
         lambda row: _bytes(row, row.size),
         98,
-        SortKey.SIZE,
-        lambda row: _size_tip(row.size),
+        _in_header(lambda row: _size_tip(row.size)),
         is_number=True,
-        in_header=True,
+        sort=SortKey.SIZE,
     ),
-    Column("Mark", lambda row: row.wrong.value if row.wrong is not None else "", 80),
+    Column(
+        "Mark",
+        lambda row: row.wrong.value if row.wrong is not None else "",
+        80,
+        icon=lambda row: severity_icon(row.wrong) if row.wrong is not None else None,
+    ),
     Column(
         "Stored",
         lambda row: _bytes(row, row.stored),
         80,
-        SortKey.STORED,
-        lambda row: _size_tip(row.stored),
+        _in_header(lambda row: _size_tip(row.stored)),
         is_number=True,
-        in_header=True,
+        sort=SortKey.STORED,
     ),
-    Column("Codec", lambda row: row.codec, 70, SortKey.CODEC),
-    Column("Digest", lambda row: row.digest, 150, SortKey.DIGEST, lambda row: row.digest),
+    Column("Codec", lambda row: row.codec, 70, sort=SortKey.CODEC),
+    Column("Digest", lambda row: row.digest, 150, sort=SortKey.DIGEST),
     Column(
         "Offset",
         lambda row: hexadecimal(row.offset, 8) if row.offset >= 0 else "",
         90,
-        SortKey.OFFSET,
         lambda row: f"byte {grouped(row.offset)} of the file" if row.offset >= 0 else None,
         is_number=True,
+        sort=SortKey.OFFSET,
     ),
-    Column("Ratio", _ratio, 60, is_number=True, in_header=True),
+    Column("Ratio", _ratio, 80, _in_header(_ratio), is_number=True),
 )
 """The columns from left to right; the first ones have names, for the panel treats them each in its own way."""
-NAME, VERDICT, SIZE, MARK = range(4)
-TITLES = tuple(each.title for each in COLUMNS)
-WIDTHS = {at: each.width for at, each in enumerate(COLUMNS)}
+NAME, VERDICT, SIZE = range(3)
+
+
+def _folder_tip(row: TreeRow) -> str:
+    return row.name + (f"\nThe worst finding beneath: {row.wrong.value}" if row.wrong is not None else "")
+
+
+def _folder_verdict(row: TreeRow) -> str:
+    """The worst verdict beneath a folder, and how many have it where they are not all; only an icon before a check."""
+    if row.verdict is None or row.verdict is Verdict.NOT_CHECKED:
+        return ""
+    return row.verdict.value if row.number >= row.members else f"{grouped(row.number)} {row.verdict.value}"
+
+
+FOLDER_COLUMNS = {
+    NAME: Column(
+        "Name",
+        lambda row: row.name,
+        tip=_folder_tip,
+        icon=lambda row: icon("folder") if row.wrong is None else severity_icon(row.wrong),
+    ),
+    VERDICT: Column(
+        "Verdict",
+        _folder_verdict,
+        tip=lambda row: f"The worst beneath. {_VERDICT_TIPS[row.verdict]}" if row.verdict is not None else None,
+        icon=lambda row: verdict_icon(row.verdict) if row.verdict is not None else None,
+    ),
+    SIZE: Column("Size", lambda row: count(row.members, "member"), tip=lambda _: None, is_number=True),
+}
+"""What is said of a folder, which stands for all beneath it."""
 
 INCOMPLETE_STATES = (State.TORN, State.DAMAGED)
 """States in which members may be missing from the list."""
@@ -143,12 +173,11 @@ class MembersPanel(QWidget):
         self._lazy_names = LazyNames(document.client, self)
         self.table_model = PagedTable(MemberColumns(document.client, self._lazy_names), self)
         self.tree_model = PagedTree(MemberPaths(document.client, self._lazy_names), self)
-        self.filter = QLineEdit()
-        self.filter.setPlaceholderText("Filter names")
-        self.filter.setClearButtonEnabled(True)
-        self.filter.setAccessibleName("Filter members by name")
-        self.tree = tree_view(self.tree_model, WIDTHS, "Members as a tree")
-        self.table = table_view(self.table_model, WIDTHS, "Members as a table")
+        self.filter = dressed(
+            QLineEdit(placeholderText="Filter names"), "Filter members by name", clearButtonEnabled=True
+        )
+        self.tree = tree_view(self.tree_model, widths(COLUMNS), "Members as a tree")
+        self.table = table_view(self.table_model, widths(COLUMNS), "Members as a table")
         self._fits = [FirstColumnFitter(view, SIZE) for view in (self.tree, self.table)]
         ExpandedRows(self.tree, by_names)
         for view in (self.tree, self.table):
@@ -166,26 +195,14 @@ class MembersPanel(QWidget):
         self._update_view()
 
     def _button(self, text: str, tip: str) -> QToolButton:
-        button = QToolButton()
-        button.setText(text)
-        button.setToolTip(tip)
-        button.setCheckable(True)
+        button = dressed(QToolButton(), text=text, toolTip=tip, checkable=True)
         self._buttons.addButton(button)
         return button
 
     def _lay_out(self) -> None:
-        bar = QHBoxLayout()
-        bar.setContentsMargins(GRID, GRID, GRID, GRID)
-        bar.setSpacing(GRID)
-        bar.addWidget(self.filter, 1)
-        bar.addWidget(self.as_tree)
-        bar.addWidget(self.as_table)
+        bar = in_row((self.filter, 1), self.as_tree, self.as_table, edge=GRID, gap=GRID)
         self.setFocusProxy(self._stack)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(bar)
-        layout.addWidget(self._stack)
+        in_column(bar, self._stack, on=self)
         header = self.table.horizontalHeader()
         header.setSectionsClickable(True)
         header.setSortIndicatorShown(True)
@@ -203,7 +220,7 @@ class MembersPanel(QWidget):
         document.statusChanged.connect(self._update_view)
         document.statusChanged.connect(self._show_verdicts)
         document.selected.connect(self._follow)
-        self.tree_model.revealed.connect(self._show_revealed)
+        self.tree_model.revealed.connect(lambda index: self._set_current(index, True))
         self.tree_model.rowsInserted.connect(self._update_view)
         self.table_model.rowsInserted.connect(self._update_view)
         self.table_model.rowsRemoved.connect(self._update_view)
@@ -320,14 +337,15 @@ class MembersPanel(QWidget):
     def _reveal_only_result(self) -> None:
         """Expand the tree to the only member that the filter leaves."""
         # The table may still hold the rows from before the filter: they are fetched beside the tree.
-        if self._document.filter:
-            self._document.client.ask(ArchiveRequests.member_rows, 0, 1).then(self._reveal_if_only)
+        client = self._document.client
 
-    def _reveal_if_only(self, rows: Page[MemberRow]) -> None:
-        if rows.total == 1:
-            self._document.client.ask(ArchiveRequests.place, rows.rows[0].index).then(
-                lambda place: self.tree_model.reveal(place.tree)
-            )
+        def reveal(rows: Page[MemberRow]) -> None:
+            if rows.total == 1:
+                asked = client.ask(ArchiveRequests.place, rows.rows[0].index)
+                asked.then(lambda place: self.tree_model.reveal(place.tree))
+
+        if self._document.filter:
+            client.ask(ArchiveRequests.member_rows, 0, 1).then(reveal)
 
     def chosen_name(self) -> str | None:
         """The full path of the current member; None if it is a folder, or there is none."""
@@ -399,21 +417,15 @@ class MembersPanel(QWidget):
             return
 
         def show(place: MemberPlace) -> None:
-            if self._followed == member:
-                self._show_place(place)
+            if self._followed != member:
+                return
+            if self.view is self.tree and place.tree:
+                self.tree_model.reveal(place.tree)
+            else:
+                row = place.flat if self.view is self.table else None
+                self._set_current(QModelIndex() if row is None else self.table_model.index(row, 0), True)
 
         self._document.client.ask(ArchiveRequests.place, member).then(show)
-
-    def _show_place(self, place: MemberPlace) -> None:
-        if self.view is self.table:
-            self._set_current(QModelIndex() if place.flat is None else self.table_model.index(place.flat, 0), True)
-        elif place.tree:
-            self.tree_model.reveal(place.tree)
-        else:
-            self._set_current(QModelIndex(), False)
-
-    def _show_revealed(self, index: QModelIndex) -> None:
-        self._set_current(index, True)
 
     def _set_current(self, index: QModelIndex, scroll: bool) -> None:
         self._is_following = True
@@ -428,26 +440,6 @@ def _reading(members: int) -> str:
     return f"Reading… {grouped(members)} so far" if members else "Reading…"
 
 
-def member_data(row: MemberRow, name: str, column: int, role: int) -> Any:
-    """The data of a member's row, shown as ``name``."""
-    declared = COLUMNS[column]
-    if role == Qt.ItemDataRole.DisplayRole:
-        return declared.text(replace(row, name=name) if column == NAME else row)
-    if role == Qt.ItemDataRole.TextAlignmentRole and declared.is_number:
-        return _RIGHT
-    if role == Qt.ItemDataRole.DecorationRole:
-        if row.wrong is not None and column in (NAME, MARK):
-            return severity_icon(row.wrong)
-        if column == VERDICT:
-            return verdict_icon(row.verdict)
-        return icon("folder" if row.folder else "file") if column == NAME else None
-    if role == Qt.ItemDataRole.ToolTipRole:
-        if declared.in_header and not row.read:
-            return "Its header has not been read yet; the metadata file next to the archive locates it."
-        return declared.tip(row)
-    return None
-
-
 def with_new_name(named: dict[int, MemberRow], row: MemberRow | TreeRow) -> MemberRow | TreeRow:
     """The row with its member replaced by the one in ``named``, or the same row if it is not there."""
     if isinstance(row, MemberRow):
@@ -460,71 +452,41 @@ def with_new_name(named: dict[int, MemberRow], row: MemberRow | TreeRow) -> Memb
     return replace(row, member=new, name=name)
 
 
-class MemberColumns(TableSource):
+class MemberColumns(Listed):
     """Members as a flat table."""
 
-    titles: tuple[str, ...] = TITLES
-
     def __init__(self, client: Client[ArchiveRequests], lazy_names: LazyNames) -> None:
-        self._client = client
+        super().__init__(COLUMNS, lambda *part: client.ask(ArchiveRequests.member_rows, *part[:2]).then(part[2]))
         self._lazy_names = lazy_names
-
-    def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
-        self._client.ask(ArchiveRequests.member_rows, first, count).then(deliver)
 
     def data(self, row: MemberRow, column: int, role: int) -> Any:
         self._lazy_names.request(row)
-        return member_data(row, row.name, column, role)
-
-    def header(self, column: int, role: int) -> Any:
-        return _RIGHT if role == Qt.ItemDataRole.TextAlignmentRole and COLUMNS[column].is_number else None
+        return super().data(row, column, role)
 
 
-class MemberPaths(TreeSource):
+class MemberPaths(ListedTree):
     """Members as a tree of paths, folders first."""
 
-    titles: tuple[str, ...] = TITLES
     root: Any = 0
 
     def __init__(self, client: Client[ArchiveRequests], lazy_names: LazyNames) -> None:
+        super().__init__(COLUMNS)
         self._client = client
         self._lazy_names = lazy_names
 
-    def fetch(self, key: Any, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
+    def fetch(self, key: Any, first: int, count: int, deliver: Deliver) -> None:
         self._client.ask(ArchiveRequests.tree_rows, key, first, count).then(deliver)
 
     def key(self, row: TreeRow) -> Any | None:
         return row.node if row.node >= 0 else None
 
     def data(self, row: TreeRow, column: int, role: int) -> Any:
-        if row.node < 0 and row.member is not None:
-            self._lazy_names.request(row.member)
-            return member_data(row.member, row.name, column, role)
-        if role == Qt.ItemDataRole.DisplayRole:
-            texts = {NAME: short(row.name), SIZE: count(row.members, "member"), VERDICT: _folder_verdict(row)}
-            return texts.get(column, "")
-        if role == Qt.ItemDataRole.DecorationRole:
-            if column == NAME:
-                return icon("folder") if row.wrong is None else severity_icon(row.wrong)
-            return verdict_icon(row.verdict) if column == VERDICT and row.verdict is not None else None
-        if role == Qt.ItemDataRole.ToolTipRole and column == NAME:
-            beneath = f"\nThe worst finding beneath: {row.wrong.value}" if row.wrong is not None else ""
-            return plain(f"{short(row.name)}{beneath}")
-        if role == Qt.ItemDataRole.ToolTipRole and column == VERDICT and row.verdict is not None:
-            return f"The worst beneath. {_VERDICT_TIPS[row.verdict]}"
-        if role == Qt.ItemDataRole.TextAlignmentRole and column == SIZE:
-            return _RIGHT
-        return None
-
-    def range_text(self, first: int, stop: int) -> str:
-        return f"{first + 1:,} – {stop:,}"
-
-
-def _folder_verdict(row: TreeRow) -> str:
-    """The worst verdict beneath a folder, and how many have it where they are not all; only an icon before a check."""
-    if row.verdict is None or row.verdict is Verdict.NOT_CHECKED:
-        return ""
-    return row.verdict.value if row.number >= row.members else f"{grouped(row.number)} {row.verdict.value}"
+        member = row.member
+        if row.node >= 0 or member is None:
+            return cell(FOLDER_COLUMNS[column], row, role) if column in FOLDER_COLUMNS else None
+        self._lazy_names.request(member)
+        is_name = column == NAME and role == Qt.ItemDataRole.DisplayRole
+        return super().data(replace(member, name=row.name) if is_name else member, column, role)
 
 
 class LazyNames(QObject):

@@ -6,26 +6,15 @@ from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QDialog,
-    QDialogButtonBox,
-    QFormLayout,
-    QGroupBox,
-    QHBoxLayout,
-    QLineEdit,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGroupBox, QLineEdit, QSizePolicy, QWidget
 
 from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import Client, Job
+from inspector.gui.kit.building import Dialog, choice_of, dressed, in_form, in_row
 from inspector.gui.kit.dropping import leave_drops
-from inspector.gui.kit.style import EDGE, GRID, on_grid
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import ElidedLabel, push_button, sentence_label
 from inspector.operations.protocol.requests import ProfileRequests
@@ -85,46 +74,40 @@ class ConnectionForm(QGroupBox):
         super().__init__("Connection to S3")
         self._profiles: dict[str, Profile] = {}
         self.profile = _combo_box("Profile", "the default chain: environment, default profile, instance role")
-        self.region = QLineEdit()
-        self.region.setAccessibleName("Region")
-        self.region.setPlaceholderText("from the profile or the server")
+        hint = "from the profile or the server"
+        self.region = dressed(QLineEdit(placeholderText=hint), "Region")
         self.endpoint = _combo_box("Endpoint URL", "Amazon S3, or from the profile")
-        self.addressing = QComboBox()
-        self.addressing.setAccessibleName("Addressing style")
-        for style, label in ADDRESSING_LABELS.items():
-            self.addressing.addItem(label, style.value)
-        self.addressing.setToolTip("Where the bucket name goes in the address of a request")
+        styles = {style.value: label for style, label in ADDRESSING_LABELS.items()}
+        tip = "Where the bucket name goes in the address of a request"
+        self.addressing = choice_of("Addressing style", styles, toolTip=tip)
         self.anonymous = QCheckBox("Do not &sign requests (public data)")
         self.requester_pays = QCheckBox("I agree to be &charged for requests (requester pays)")
         self.exposed = QCheckBox("Send un&encrypted anyway")
-        self.note = sentence_label()
-        self.note.setAccessibleName("About the connection")
-        self.test = push_button("&Test Connection", "Ask the server for one listing, and say how it was reached")
+        self.note = dressed(sentence_label(), "About the connection")
+        tip = "Ask the server for one listing, and say how it was reached"
+        self.test = push_button("&Test Connection", tip, self._start_test)
         self.test.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.test.clicked.connect(self._start_test)
-        self.outcome = sentence_label()
-        self.outcome.setAccessibleName("Outcome of the test")
+        self.outcome = dressed(sentence_label(), "Outcome of the test")
         self._start_attempt: Callable[[Connection], Job[Attempt]] | None = None
         self._attempt: Job[Attempt] | None = None
         self._tested: Connection | None = None
         self._shown: tuple[Connection, str] = DEFAULT, ""
         self.test.hide()
         self.outcome.hide()
-        form = on_grid(QFormLayout(self), 2 * GRID)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        form.addRow("&Profile", self.profile)
-        form.addRow("&Region", self.region)
-        form.addRow("E&ndpoint URL", self.endpoint)
-        form.addRow("&Addressing style", self.addressing)
-        for row in (self.anonymous, self.requester_pays, self.note, self.exposed, self.test, self.outcome):
-            form.addRow(row)
-        for field in (self.profile, self.endpoint):
-            field.editTextChanged.connect(self._refresh_form)
+        in_form(
+            ("&Profile", self.profile),
+            ("&Region", self.region),
+            ("E&ndpoint URL", self.endpoint),
+            ("&Addressing style", self.addressing),
+            *(self.anonymous, self.requester_pays, self.note, self.exposed, self.test, self.outcome),
+            on=self,
+            edge=2 * GRID,
+        )
+        edited = [self.profile.editTextChanged, self.endpoint.editTextChanged, self.region.textChanged]
+        edited += [box.toggled for box in (self.anonymous, self.requester_pays, self.exposed)]
+        for changed in (*edited, self.addressing.currentIndexChanged):
+            changed.connect(self._refresh_form)
         self.endpoint.activated.connect(lambda _: self.endpointChosen.emit(self.endpoint.currentText()))
-        self.region.textChanged.connect(self._refresh_form)
-        self.addressing.currentIndexChanged.connect(self._refresh_form)
-        for box in (self.anonymous, self.requester_pays, self.exposed):
-            box.toggled.connect(self._refresh_form)
         self._refresh_form()
 
     def connection(self) -> Connection:
@@ -226,18 +209,13 @@ class ConnectionForm(QGroupBox):
 
 
 def _combo_box(name: str, nothing: str) -> QComboBox:
-    box = QComboBox()
-    box.setEditable(True)
-    box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-    box.setAccessibleName(name)
+    box = QComboBox(editable=True, insertPolicy=QComboBox.InsertPolicy.NoInsert, minimumContentsLength=20)
     box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-    box.setMinimumContentsLength(20)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     line = box.lineEdit()
     assert line is not None
     line.setPlaceholderText(nothing)
-    box.setToolTip(plain(f"{name}; if empty: {nothing}"))
-    return box
+    return dressed(box, name, toolTip=plain(f"{name}; if empty: {nothing}"))
 
 
 def _set_items(box: QComboBox, texts: Sequence[str]) -> None:
@@ -249,7 +227,7 @@ def _set_items(box: QComboBox, texts: Sequence[str]) -> None:
         box.setEditText(entered)
 
 
-class ConnectDialog(QDialog):
+class ConnectDialog(Dialog):
     """Edits a connection; ``client`` lists the profiles, and tests the connection with what is at ``location``.
 
     Signals:
@@ -266,23 +244,14 @@ class ConnectDialog(QDialog):
         connection: Connection,
         location: str,
     ) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Connection")
+        super().__init__(parent, "Connection", "&Use It")
+        self.use = self.answer
         self.form = ConnectionForm()
         self.form.offer_endpoints(connections.endpoints())
         self.form.show_connection(connection)
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.use = self.buttons.addButton("&Use It", QDialogButtonBox.ButtonRole.AcceptRole)
-        self.use.setDefault(True)
-        layout = on_grid(QVBoxLayout(self), EDGE)
-        layout.addWidget(self.form)
-        layout.addStretch(1)
-        layout.addWidget(self.buttons)
+        self.lay_out(self.form, 1)
         self.form.changed.connect(self._enable)
         self.form.endpointChosen.connect(lambda endpoint: self.form.show_connection(connections.at(endpoint)))
-        self.buttons.accepted.connect(self.accept)
-        self.buttons.rejected.connect(self.reject)
         job = client.start(ProfileRequests.profiles).then(self.form.offer_profiles)
         self.finished.connect(job.forget)
         self.form.offer_test(client, lambda: location)
@@ -315,13 +284,9 @@ class S3Target(QWidget):
         self._connections = connections
         self._location = ""
         self._chosen: Connection | None = None
-        self.text = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.text.setAccessibleName("S3 connection")
-        self.button = push_button("Connectio&n…", "Choose profile, region and endpoint")
-        self.button.clicked.connect(lambda _: self.ask())
-        layout = on_grid(QHBoxLayout(self))
-        layout.addWidget(self.text, 1)
-        layout.addWidget(self.button)
+        self.text = dressed(ElidedLabel(elide=Qt.TextElideMode.ElideRight), "S3 connection")
+        self.button = push_button("Connectio&n…", "Choose profile, region and endpoint", self.ask)
+        in_row((self.text, 1), self.button, on=self)
         self.hide()
 
     def follow(self, location: str) -> None:
@@ -347,7 +312,7 @@ class S3Target(QWidget):
         chosen = self._chosen or self._default
         return not is_s3(self._location) or chosen is not None or self._connections.has(self._location)
 
-    def ask(self, then: Callable[[], object] | None = None) -> None:
+    def ask(self, *, then: Callable[[], object] | None = None) -> None:
         """Ask for a connection, use it from now on, and call ``then``."""
 
         def use(connection: Connection) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton, QWidget
 
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
@@ -46,23 +48,18 @@ class StatusLine(QStatusBar):
         self.offset = QLabel()
         self.selection = QLabel()
         self.path = ElidedLabel()
-        for label in (self.mode, self.offset, self.selection):
-            label.setContentsMargins(0, 0, 3 * GRID, 0)
         self.work = QLabel()
-        self.bar = QProgressBar()
+        self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedWidth(140)
-        self.bar.setTextVisible(False)
-        self.stop = QToolButton()
+        self.stop = QToolButton(autoRaise=True)
         self.stop.setIcon(icon("close"))
-        self.stop.setAutoRaise(True)
         self.stop.setToolTip("Cancel this job (Esc)")
         self.stop.setAccessibleName("Cancel this job")
-        self.wait = QToolButton()
-        self.wait.setAutoRaise(True)
+        self.wait = QToolButton(autoRaise=True)
         self.wait.clicked.connect(self._toggle_pause)
-        self.addWidget(self.mode)
-        self.addWidget(self.offset)
-        self.addWidget(self.selection)
+        for label in (self.mode, self.offset, self.selection):
+            label.setContentsMargins(0, 0, 3 * GRID, 0)
+            self.addWidget(label)
         self.addWidget(self.path, 1)
         for widget in (self.work, self.bar, self.wait, self.stop):
             self.addPermanentWidget(widget)
@@ -81,20 +78,24 @@ class StatusLine(QStatusBar):
     def set_document(self, document: Document | None) -> None:
         """Follow another document, or none."""
         if self._document is not None:
-            self._document.selected.disconnect(self.refresh)
-            self._document.explained.disconnect(self.refresh)
-            self._document.hovered.disconnect(self._hovered)
-            self._document.jobsChanged.disconnect(self._jobs_changed)
+            for signal, slot in self._followed(self._document):
+                signal.disconnect(slot)
         self._document = document
         self._job = None
         self._hide_job()
         if document is not None:
-            document.selected.connect(self.refresh)
-            document.explained.connect(self.refresh)
-            document.hovered.connect(self._hovered)
-            document.jobsChanged.connect(self._jobs_changed)
+            for signal, slot in self._followed(document):
+                signal.connect(slot)
             self._jobs_changed()
         self.refresh()
+
+    def _followed(self, document: Document) -> tuple[tuple[SignalInstance, Callable[..., object]], ...]:
+        return (
+            (document.selected, self.refresh),
+            (document.explained, self.refresh),
+            (document.hovered, self._hovered),
+            (document.jobsChanged, self._jobs_changed),
+        )
 
     def show_selection(self, start: int, stop: int) -> None:
         """Show how many bytes are selected in the hex view."""

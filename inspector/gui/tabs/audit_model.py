@@ -15,101 +15,18 @@ from inspector.core.numbers import count, grouped, in_bytes, rounded
 from inspector.core.verdict import State
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import badged, icon, state_icon, state_mark
+from inspector.gui.kit.listing import Column, Deliver, Listed
 from inspector.gui.kit.style import STRIPE_ROLE
-from inspector.gui.kit.table_models import PagedTable, TableSource
-from inspector.gui.kit.text import plain, short
+from inspector.gui.kit.table_models import PagedTable
 from inspector.operations.protocol.audit_views import MAX_STORED_FINDINGS, NO_ARCHIVE, UNCHECKED, WAITING, Query, Result
 from inspector.operations.protocol.requests import AuditRequests
-from inspector.operations.protocol.views import Page
 
-TITLES = (
-    "Location",
-    "State",
-    "Format",
-    "Size",
-    "Members",
-    "Errors",
-    "Warnings",
-    "What was found",
-)
-LOCATION, STATE, FORMAT, SIZE, MEMBERS, ERRORS, WARNINGS, SENTENCE = range(len(TITLES))
 _STATE_LABELS = {
     UNCHECKED: "content not read",
     State.WARNING.value: "with warnings",
     NO_ARCHIVE: "no archive",
     WAITING: "not checked yet",
 }
-SORT_KEYS = ("location", "state", "format", "size", "members", "errors", "warnings", "code")
-"""The sort key of each column."""
-_NUMBERS = frozenset((SIZE, MEMBERS, ERRORS, WARNINGS))
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-
-
-class AuditColumns(TableSource):
-    """The results of a query; locations are shown relative to ``start``."""
-
-    titles: tuple[str, ...] = TITLES
-
-    def __init__(self, client: Client[AuditRequests]) -> None:
-        self.client = client
-        self.query = Query()
-        self.start = ""
-
-    def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
-        self.client.ask(AuditRequests.page, self.query, first, count).then(deliver)
-
-    def data(self, row: Result, column: int, role: int) -> Any:
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(row, column)
-        if role == Qt.ItemDataRole.DecorationRole and column == STATE:
-            return _icon(row.state)
-        if role == STRIPE_ROLE and column == LOCATION:
-            return state_mark(State(row.state)) if row.state in list(State) else None
-        if role == Qt.ItemDataRole.ToolTipRole:
-            text = visible(row.location) if column == LOCATION else self._text(row, column)
-            return plain(short(in_bytes(row.size) if column == SIZE else text))
-        return _RIGHT if role == Qt.ItemDataRole.TextAlignmentRole and column in _NUMBERS else None
-
-    def header(self, column: int, role: int) -> Any:
-        if role == Qt.ItemDataRole.TextAlignmentRole and column in _NUMBERS:
-            return _RIGHT
-        return f"Sort by {TITLES[column].lower()}" if role == Qt.ItemDataRole.ToolTipRole else None
-
-    def _text(self, row: Result, column: int) -> str:
-        if row.state == WAITING and column not in (LOCATION, STATE, SIZE):
-            return ""
-        texts: dict[int, Callable[[], str]] = {
-            LOCATION: lambda: visible(row.location.removeprefix(self.start)),
-            STATE: lambda: state_label(row.state),
-            FORMAT: lambda: row.format or "",
-            SIZE: lambda: rounded(row.size),
-            MEMBERS: lambda: grouped(row.members),
-            ERRORS: lambda: grouped(row.errors),
-            WARNINGS: lambda: grouped(row.warnings),
-            SENTENCE: lambda: _worst_message(row) or row.sentence,
-        }
-        return short(texts[column]())
-
-
-class AuditModel(PagedTable):
-    """The results; a click on a column title sorts."""
-
-    def __init__(self, client: Client[AuditRequests], parent: QObject | None = None) -> None:
-        self.results = AuditColumns(client)
-        super().__init__(self.results, parent)
-
-    def choose(self, **changes: Any) -> None:
-        """Change these fields of the query and reload."""
-        query = replace(self.results.query, **changes)
-        if query != self.results.query:
-            self.results.query = query
-            self.refetch()
-
-    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        if 0 <= column < len(SORT_KEYS):
-            down = order is Qt.SortOrder.DescendingOrder
-            # A first click shows the worst state first, for that is what is looked for among many.
-            self.choose(sort=SORT_KEYS[column], descending=down is not (column == STATE))
 
 
 def state_label(state: str) -> str:
@@ -148,3 +65,62 @@ def _icon(state: str) -> Any:
     if state in (UNCHECKED, WAITING):
         return badged("not-checked", Mark.QUIET)
     return icon("open") if state == NO_ARCHIVE else state_icon(State(state))
+
+
+def _unless_waiting(text: Callable[[Result], str]) -> Callable[[Result], str]:
+    return lambda row: "" if row.state == WAITING else text(row)
+
+
+def _stripe(row: Result) -> Mark | None:
+    return state_mark(State(row.state)) if row.state in list(State) else None
+
+
+def columns(start: Callable[[], str]) -> tuple[Column, ...]:
+    """The columns; locations are shown relative to what ``start`` gives."""
+    return (
+        Column(
+            "Location",
+            lambda row: visible(row.location.removeprefix(start())),
+            250,
+            lambda row: visible(row.location),
+            sort="location",
+            roles={STRIPE_ROLE: _stripe},
+        ),
+        Column("State", lambda row: state_label(row.state), 120, icon=lambda row: _icon(row.state), sort="state"),
+        Column("Format", _unless_waiting(lambda row: row.format or ""), 65, sort="format"),
+        Column("Size", lambda row: rounded(row.size), 75, lambda row: in_bytes(row.size), is_number=True, sort="size"),
+        Column("Members", _unless_waiting(lambda row: grouped(row.members)), 75, is_number=True, sort="members"),
+        Column("Errors", _unless_waiting(lambda row: grouped(row.errors)), 60, is_number=True, sort="errors"),
+        Column("Warnings", _unless_waiting(lambda row: grouped(row.warnings)), 75, is_number=True, sort="warnings"),
+        Column("What was found", _unless_waiting(lambda row: _worst_message(row) or row.sentence), sort="code"),
+    )
+
+
+LOCATION, STATE, FORMAT, SIZE, MEMBERS, ERRORS, WARNINGS, SENTENCE = range(8)
+
+
+class AuditModel(PagedTable):
+    """The results; a click on a column title sorts."""
+
+    def __init__(self, client: Client[AuditRequests], parent: QObject | None = None) -> None:
+        self.client = client
+        self.query = Query()
+        self.start = ""
+        self.declared = columns(lambda: self.start)
+        super().__init__(Listed(self.declared, self._fetch), parent)
+
+    def _fetch(self, first: int, count: int, deliver: Deliver) -> None:
+        self.client.ask(AuditRequests.page, self.query, first, count).then(deliver)
+
+    def choose(self, **changes: Any) -> None:
+        """Change these fields of the query and reload."""
+        query = replace(self.query, **changes)
+        if query != self.query:
+            self.query = query
+            self.refetch()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        if 0 <= column < len(self.declared):
+            down = order is Qt.SortOrder.DescendingOrder
+            # A first click shows the worst state first, for that is what is looked for among many.
+            self.choose(sort=self.declared[column].sort, descending=down is not (column == STATE))

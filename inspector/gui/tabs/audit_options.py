@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QDoubleSpinBox,
-    QFileDialog,
-    QGridLayout,
-    QHBoxLayout,
-    QLineEdit,
-    QPushButton,
-    QSpinBox,
-    QWidget,
-)
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QGridLayout, QLineEdit, QWidget
 
 from inspector.core.names import visible
 from inspector.core.program.redaction import strip_credentials
 from inspector.gui.document.session import OpenTab
+from inspector.gui.kit.building import choice_of, dressed, in_row, number_of
 from inspector.gui.kit.dropping import PathField
-from inspector.gui.kit.files import ask_for_folder
+from inspector.gui.kit.files import ALL_FILES, ask_for_folder, ask_for_new_file
 from inspector.gui.kit.locations import absolute, name_of
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import plain
-from inspector.gui.kit.widgets import debounce, field_texts, label_of, restore_fields
+from inspector.gui.kit.widgets import debounce, field_texts, label_of, push_button, restore_fields
 from inspector.gui.tabs.audit_model import state_label
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, AuditRequest
 from inspector.sources.s3.address import is_s3
@@ -54,32 +43,24 @@ class AuditOptions(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.place = PathField()
-        self.place.setAccessibleName("Folder or prefix to audit")
-        self.place.setPlaceholderText("a folder, or s3://bucket/prefix/")
-        self.results = PathField()
-        self.results.setAccessibleName("Results file")
-        self.results.setPlaceholderText("none (results are lost when this tab closes)")
-        self.results.setToolTip("With a results file, a cancelled audit can be resumed")
-        self.quick = QCheckBox("Structure on&ly")
-        self.quick.setToolTip("Read the structure but no content: faster, but finds less")
-        self.sample = QDoubleSpinBox()
-        self.sample.setRange(0.01, 100.0)
-        self.sample.setValue(100.0)
-        self.sample.setDecimals(2)
-        self.sample.setSuffix(" %")
-        self.sample.setAccessibleName("Sample size in percent")
-        self.sample.setToolTip("Audit only this share of the archives, the same ones every time")
-        self.workers = QSpinBox()
-        self.workers.setRange(0, MAX_WORKERS)
+        hint = "a folder, or s3://bucket/prefix/"
+        self.place = dressed(PathField(), "Folder or prefix to audit", placeholderText=hint)
+        hint = "none (results are lost when this tab closes)"
+        tip = "With a results file, a cancelled audit can be resumed"
+        self.results = dressed(PathField(), "Results file", placeholderText=hint, toolTip=tip)
+        tip = "Read the structure but no content: faster, but finds less"
+        self.quick = dressed(QCheckBox("Structure on&ly"), toolTip=tip)
+        self.sample = dressed(
+            QDoubleSpinBox(minimum=0.01, maximum=100.0, value=100.0, decimals=2, suffix=" %"),
+            "Sample size in percent",
+            toolTip="Audit only this share of the archives, the same ones every time",
+        )
+        tip = "The number of archives checked at the same time"
+        self.workers = number_of("Number of processes", 0, MAX_WORKERS, 0, toolTip=tip)
         self.workers.setSpecialValueText("one per processor")
-        self.workers.setAccessibleName("Number of processes")
-        self.workers.setToolTip("The number of archives checked at the same time")
-        self._browse = QPushButton("&Browse…")
-        self._choose = QPushButton("Choose…")
+        self._browse = push_button("&Browse…", "", self.browse)
+        self._choose = push_button("Choose…", "", self._ask_results)
         self._lay_out()
-        self._browse.clicked.connect(self.browse)
-        self._choose.clicked.connect(self._ask_results)
         for field in (self.place, self.results):
             field.textChanged.connect(self.changed)
             field.returnPressed.connect(self.submitted)
@@ -118,16 +99,10 @@ class AuditOptions(QWidget):
             grid.addWidget(label_of(text, field), at, 0)
             grid.addWidget(field, at, 1)
             grid.addWidget(button, at, 2)
-        more = QHBoxLayout()
-        more.setSpacing(2 * GRID)
-        more.addWidget(self.quick)
-        more.addSpacing(2 * GRID)
-        more.addWidget(label_of("&Share", self.sample))
-        more.addWidget(self.sample)
-        more.addSpacing(2 * GRID)
-        more.addWidget(label_of("&Processes", self.workers))
-        more.addWidget(self.workers)
-        more.addStretch(1)
+        share, processes = label_of("&Share", self.sample), label_of("&Processes", self.workers)
+        more = in_row(self.quick, share, self.sample, processes, self.workers, 1)
+        for at in (1, 4):
+            more.insertSpacing(at, 2 * GRID)
         grid.addLayout(more, len(rows), 1, 1, 2)
 
     def request(self, connection: Connection = DEFAULT) -> AuditRequest:
@@ -169,19 +144,12 @@ class AuditOptions(QWidget):
         ask_for_folder(self, "Folder to Audit", self.set_places)
 
     def _ask_results(self) -> None:
-        dialog = QFileDialog(self, "Results File")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # an existing results file is resumed
-        dialog.setLabelText(QFileDialog.DialogLabel.Accept, "Use")
-        dialog.setNameFilters(["Audit results (*.audit)", "All files (*)"])
-        dialog.setDefaultSuffix("audit")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        known = self.results.text().strip()
-        if known:
-            dialog.setDirectory(str(Path(known).parent))
-        dialog.fileSelected.connect(self.results.setText)
-        dialog.open()
+        near, filters = self.results.text().strip(), ("Audit results (*.audit)", ALL_FILES)
+        # An existing results file is resumed.
+        dialog = ask_for_new_file(
+            self, "Results File", "", self.results.setText, near, filters, "audit", confirms=False
+        )
+        dialog.setLabelText(dialog.DialogLabel.Accept, "Use")
 
 
 def several_places(places: Sequence[str]) -> str:
@@ -200,25 +168,13 @@ class AuditFilters(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.text = QLineEdit()
-        self.text.setPlaceholderText("Filter by location, sentence or code")
-        self.text.setAccessibleName("Filter results")
-        self.text.setClearButtonEnabled(True)
-        self.states = QComboBox()
-        self.states.setAccessibleName("Filter by state")
-        self.formats = QComboBox()
-        self.formats.setAccessibleName("Filter by format")
-        self.states.addItem("All states", ())
-        self.states.addItem("Anything wrong", STATES[2:])
-        for state in (*STATES, NO_ARCHIVE):
-            self.states.addItem(state_label(state).capitalize(), (state,))
-        self.formats.addItem("All formats", ())
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2 * GRID)
-        layout.addWidget(self.text, 1)
-        layout.addWidget(self.states)
-        layout.addWidget(self.formats)
+        hint = "Filter by location, sentence or code"
+        self.text = dressed(QLineEdit(placeholderText=hint), "Filter results", clearButtonEnabled=True)
+        labels = {(): "All states", STATES[2:]: "Anything wrong"}
+        labels |= {(state,): state_label(state).capitalize() for state in (*STATES, NO_ARCHIVE)}
+        self.states = choice_of("Filter by state", labels)
+        self.formats = choice_of("Filter by format", {(): "All formats"})
+        in_row((self.text, 1), self.states, self.formats, on=self)
         self._delay = debounce(self, _FILTER_DELAY_MS, self.changed.emit)
         self.text.textChanged.connect(lambda _: self._delay.start())
         self.states.currentIndexChanged.connect(lambda _: self.changed.emit())

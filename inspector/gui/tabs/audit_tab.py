@@ -7,33 +7,22 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from time import monotonic
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QProgressBar, QPushButton, QVBoxLayout
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QMenu, QPushButton
 
 from inspector.core.numbers import count, grouped
 from inspector.core.program.progress import Eta
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Client, Job, audit_client
-from inspector.gui.kit.item_views import ColumnWidener, RowTable
+from inspector.gui.kit.building import LINE, dressed, in_column, in_row, progress_bar
+from inspector.gui.kit.files import ALL_FILES, ask_for_new_file
+from inspector.gui.kit.item_views import ColumnWidener
+from inspector.gui.kit.listing import ListView
 from inspector.gui.kit.locations import name_of
 from inspector.gui.kit.style import GRID, Sentences, Stripes, keep_narrow
-from inspector.gui.kit.widgets import Details, Emptiable, MessageBar, SelectableLabel
+from inspector.gui.kit.widgets import Details, Emptiable, MessageBar, SelectableLabel, push_button
 from inspector.gui.panels.status_line import show_progress
-from inspector.gui.tabs.audit_model import (
-    ERRORS,
-    FORMAT,
-    LOCATION,
-    MEMBERS,
-    SENTENCE,
-    SIZE,
-    STATE,
-    TITLES,
-    WARNINGS,
-    AuditModel,
-    details_text,
-    line_text,
-    state_label,
-)
+from inspector.gui.tabs.audit_model import LOCATION, SENTENCE, AuditModel, details_text, line_text, state_label
 from inspector.gui.tabs.audit_options import AuditFilters, AuditOptions, several_places
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.audit_views import AuditStatus, ExportKind, Result
@@ -41,7 +30,6 @@ from inspector.operations.protocol.requests import AuditRequests
 from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-WIDTHS = {LOCATION: 250, STATE: 120, FORMAT: 65, SIZE: 75, MEMBERS: 75, ERRORS: 60, WARNINGS: 75}
 POLL_MS = 700
 """Milliseconds between two refreshes while the audit runs."""
 HINT = "Choose a folder or prefix and press Start: every archive below it is checked."
@@ -68,80 +56,47 @@ class AuditTab(SideTab):
         self._eta = Eta(0.0)
         self.standing = AuditStatus()
         self.options = AuditOptions()
-        self.begin = QPushButton("S&tart")
+        self.begin = push_button("S&tart", "", self.start)
         self.begin.setDefault(True)
-        self.pause = QPushButton("Pa&use")
-        self.pause.setCheckable(True)
-        self.pause.setToolTip("Finish the running archives, then wait")
-        self.stop = QPushButton("&Cancel")
-        self.stop.setToolTip("Stop; finished results stay (Esc)")
-        self.sentence = SelectableLabel()
-        self.sentence.setAccessibleName("Progress of the audit")
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName("Progress of the audit")
+        self.pause = dressed(QPushButton("Pa&use"), checkable=True, toolTip="Finish the running archives, then wait")
+        self.stop = push_button("&Cancel", "Stop; finished results stay (Esc)", self.cancel)
+        self.sentence = dressed(SelectableLabel(), "Progress of the audit")
+        self.bar = progress_bar("Progress of the audit")
         self.message = MessageBar()
-        self.message.hide()
         self.filters = AuditFilters()
         self.model = AuditModel(self.client, self)
-        self.table = RowTable(self.model, WIDTHS, "Results of the audit", line_text)
+        self.table = ListView(self.model, self.model.declared, "Results of the audit", line_text)
         self.table.setItemDelegateForColumn(LOCATION, Stripes(self.table))
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         ColumnWidener(self.table, SENTENCE)
         self.table.setItemDelegateForColumn(SENTENCE, Sentences(self.table))
         self.about = Details("The selected result in full")
-        self.open = QPushButton("&Open")
-        self.open.setToolTip("Open the selected archive (Enter)")
-        self.exporting = {kind: QPushButton(f"Export {kind.value.upper()}…") for kind in ExportKind}
+        self.open = push_button("&Open", "Open the selected archive (Enter)", self._open_selected)
+        self.exporting = {
+            kind: push_button(f"Export {kind.upper()}…", "", partial(self._ask_export, kind)) for kind in ExportKind
+        }
         self._stack = Emptiable(self.table)
-        self._poll_timer = QTimer(self)
-        self._poll_timer.setInterval(POLL_MS)
-        self._lay_out()
+        self._poll_timer = QTimer(self, interval=POLL_MS)
+        work = in_row(self.begin, self.pause, self.stop, (self.sentence, 1), self.bar, edge=LINE)
+        edge = (2 * GRID, GRID, 2 * GRID, 2 * GRID)
+        chosen = in_row((self.filters, 1), self.open, *self.exporting.values(), edge=edge)
+        in_column(keep_narrow(self.options), work, self.message, chosen, (self._stack, 1), self.about, on=self)
         self._connect()
         self.options.set_places(places)
         self.setFocusProxy(self.table if places else self.options)
         self._refresh()
 
-    def _lay_out(self) -> None:
-        work = QHBoxLayout()
-        work.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
-        work.setSpacing(2 * GRID)
-        for widget in (self.begin, self.pause, self.stop):
-            work.addWidget(widget)
-        work.addWidget(self.sentence, 1)
-        self.bar.setFixedWidth(160)
-        work.addWidget(self.bar)
-        chosen = QHBoxLayout()
-        chosen.setContentsMargins(2 * GRID, GRID, 2 * GRID, 2 * GRID)
-        chosen.setSpacing(2 * GRID)
-        chosen.addWidget(self.filters, 1)
-        for button in (self.open, *self.exporting.values()):
-            chosen.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(keep_narrow(self.options))
-        layout.addLayout(work)
-        layout.addWidget(self.message)
-        layout.addLayout(chosen)
-        layout.addWidget(self._stack, 1)
-        layout.addWidget(self.about)
-
     def _connect(self) -> None:
         self.table.setSortingEnabled(True)
         self.table.horizontalHeader().setSortIndicator(LOCATION, Qt.SortOrder.AscendingOrder)
-        self.begin.clicked.connect(self.start)
         self.options.submitted.connect(self.start)
         self.options.changed.connect(self._refresh)
         self.options.changed.connect(self.keptChanged)
         self.pause.toggled.connect(self._pause)
-        self.stop.clicked.connect(self.cancel)
-        self.open.clicked.connect(self._open_selected)
         self.table.extend_menu = self._add_actions
-        self.table.activated.connect(self._open)
+        self.table.activated.connect(self.table.each_row(self._open))
         self.table.selectionModel().currentRowChanged.connect(self._describe)
         self.filters.changed.connect(lambda: self.model.choose(**self.filters.choice()))
-        for kind, button in self.exporting.items():
-            button.clicked.connect(lambda _=False, kind=kind: self._ask_export(kind))
         self.model.rowsInserted.connect(self._refresh)
         self.model.rowsRemoved.connect(self._refresh)
         self.model.dataChanged.connect(self._describe)
@@ -150,7 +105,7 @@ class AuditTab(SideTab):
 
     def _connect_client(self, client: Client[AuditRequests]) -> None:
         """Use this worker from now on."""
-        self.client = self.model.results.client = client
+        self.client = self.model.client = client
         client.lost.connect(self._worker_lost)
 
     # ---- job ---------------------------------------------------------------------------------------------------
@@ -185,7 +140,7 @@ class AuditTab(SideTab):
         if not self.client.is_open:
             self._connect_client(audit_client(self))
         request = self.options.request(self._connection_of(self.options.places[0]))
-        self.model.results.start = _common_folder(request.places)
+        self.model.start = _common_folder(request.places)
         self.standing, self._eta = AuditStatus(), Eta(monotonic())
         self._job = self.client.start(AuditRequests.audit, request).then(self._show_standing, self.message.say)
         self._job.progressed.connect(self._progressed)
@@ -294,11 +249,8 @@ class AuditTab(SideTab):
             return "Waiting for the first results…"
         return NOTHING if self._job is not None and not self.standing.states else HINT
 
-    def _selected(self) -> Result | None:
-        return self.model.row(self.table.currentIndex())
-
     def _describe(self, *_: object) -> None:
-        row = self._selected()
+        row: Result | None = self.table.row()
         self.open.setEnabled(row is not None)
         text = details_text(row) if row is not None else ""
         if text != self.about.text():
@@ -309,11 +261,11 @@ class AuditTab(SideTab):
     def _add_actions(self, menu: QMenu) -> None:
         """Add Open and Sort By to the context menu: column titles sort by mouse only."""
         opening = menu.addAction("Open")
-        opening.setEnabled(self._selected() is not None)
+        opening.setEnabled(self.table.row() is not None)
         opening.triggered.connect(self._open_selected)
         sorting = menu.addMenu("Sort By")
-        for column, title in enumerate(TITLES):
-            sorting.addAction(title).triggered.connect(partial(self._sort, column))
+        for at, column in enumerate(self.model.declared):
+            sorting.addAction(column.title).triggered.connect(partial(self._sort, at))
         menu.addSeparator()
 
     def _sort(self, column: int, _: bool = False) -> None:
@@ -325,21 +277,16 @@ class AuditTab(SideTab):
         self.table.sortByColumn(column, Qt.SortOrder.AscendingOrder if ascending else Qt.SortOrder.DescendingOrder)
 
     def _open_selected(self) -> None:
-        self._open(self.table.currentIndex())
+        self.table.each_row(self._open)(self.table.currentIndex())
 
-    def _open(self, index: QModelIndex) -> None:
-        row = self.model.row(index)
-        if row is not None:
-            self.chosen.emit(row.location)
+    def _open(self, row: Result) -> None:
+        self.chosen.emit(row.location)
 
-    def _ask_export(self, kind: ExportKind) -> None:
-        dialog = QFileDialog(self, f"Export Results as {kind.value.upper()}")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(kind.value)
-        dialog.setNameFilters([f"{kind.value.upper()} (*.{kind.value})", "All files (*)"])
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda path: self.export(path, kind))
-        dialog.open()
+    def _ask_export(self, kind: ExportKind, _: bool = False) -> None:
+        name = kind.value.upper()
+        filters = (f"{name} (*.{kind.value})", ALL_FILES)
+        take = partial(self.export, kind=kind)
+        ask_for_new_file(self, f"Export Results as {name}", "", take, filters=filters, suffix=kind.value)
 
     def export(self, path: str, kind: ExportKind) -> None:
         """Write all results to a file and show the outcome."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from time import monotonic
 
-from PySide6.QtCore import QModelIndex, Signal
-from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QProgressBar, QVBoxLayout
+from PySide6.QtCore import QModelIndex, Signal, SignalInstance
+from PySide6.QtWidgets import QAbstractItemView
 
 from inspector.core.numbers import plural
 from inspector.core.program.progress import Eta
@@ -15,6 +16,7 @@ from inspector.core.source import SourceError
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Client, Job, browse_client
+from inspector.gui.kit.building import LINE, dressed, in_column, in_row, progress_bar
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.files import ask_for_folder
 from inspector.gui.kit.style import GRID
@@ -55,6 +57,7 @@ class BrowserTab(SideTab):
         super().__init__(SIDES["browser"])
         self._connections = connections
         self.connection = connection
+        self.message = MessageBar()
         self._client = self._new_client()
         self._job: Job[Downloaded] | None = None
         self._eta = Eta(0.0)
@@ -63,28 +66,33 @@ class BrowserTab(SideTab):
         self.tree = tree_view(self.model, WIDTHS, "Buckets, prefixes and objects")
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.tree.setExpandsOnDoubleClick(False)  # activating a row does it, also by keyboard
-        self.location = PathField()
-        self.location.setAccessibleName("Bucket or prefix")
-        self.location.setPlaceholderText("s3://bucket/prefix/")
-        self.list_ = push_button("&List", "List this address")
-        self.buckets = push_button("List &Buckets", "List all buckets of these credentials")
-        self.connect_ = push_button("Connectio&n…", "Choose profile, region and endpoint")
-        self.open_ = push_button("&Open", "Open the object, or the dataset below the prefix (Return)")
-        self.check = push_button("Chec&k", "Check the selection and everything below it")
-        self.extract = push_button("E&xtract…", "Extract the members of this archive to a folder")
-        self.download = push_button("&Download…", "Copy the selection and everything below it to a folder")
-        self.message = MessageBar()
-        self.sentence = SelectableLabel()
-        self.sentence.setAccessibleName("Progress")
-        self.bar = QProgressBar()
-        self.bar.setAccessibleName("Bytes downloaded")
-        self.bar.setTextVisible(False)
-        self.bar.setFixedWidth(160)
-        self.stop = push_button("Cancel", "Stop; complete files stay (Esc)")
+        self.location = dressed(PathField(), "Bucket or prefix", placeholderText="s3://bucket/prefix/")
+        self.list_ = push_button("&List", "List this address", self.list_location)
+        self.buckets = push_button("List &Buckets", "List all buckets of these credentials", self.list_buckets)
+        self.connect_ = push_button("Connectio&n…", "Choose profile, region and endpoint", self._ask_connection)
+        tip = "Open the object, or the dataset below the prefix (Return)"
+        self.open_ = push_button("&Open", tip, partial(self._request, self.openRequested))
+        self.check = push_button("Chec&k", "Check the selection and everything below it", self._check)
+        tip = "Extract the members of this archive to a folder"
+        self.extract = push_button("E&xtract…", tip, partial(self._request, self.extractRequested))
+        tip = "Copy the selection and everything below it to a folder"
+        self.download = push_button("&Download…", tip, self._ask_folder)
+        self.sentence = dressed(SelectableLabel(), "Progress")
+        self.bar = progress_bar("Bytes downloaded")
+        self.stop = push_button("Cancel", "Stop; complete files stay (Esc)", self.cancel)
         self.stack = Emptiable(self.tree)
         self.stack.show_sentence(HINT)
-        self._lay_out()
-        self._connect()
+        head = in_row((self.location, 1), self.list_, self.buckets, self.connect_)
+        actions = in_row(self.open_, self.check, self.extract, self.download, 1)
+        foot = in_row((self.sentence, 1), self.bar, self.stop)
+        in_column(head, actions, self.message, (self.stack, 1), foot, on=self, edge=LINE, gap=2 * GRID)
+        self.location.returnPressed.connect(self.list_location)
+        self.location.textChanged.connect(self.keptChanged)
+        self.model.listed.connect(self._listed)
+        self.model.refused.connect(self.message.say)
+        self.model.rowsInserted.connect(self._span_notes)
+        self.tree.activated.connect(self._activate)
+        self.tree.selectionModel().selectionChanged.connect(self._enable)
         self._update_progress()
         self._enable()
         self.location.setText(location)
@@ -98,51 +106,11 @@ class BrowserTab(SideTab):
         location = strip_credentials(self.location.text().strip())
         return OpenTab(location, side="browser") if location else None
 
-    def _lay_out(self) -> None:
-        head, actions, foot = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
-        for widget in (self.list_, self.buckets, self.connect_):
-            head.addWidget(widget)
-        head.insertWidget(0, self.location, 1)
-        for widget in (self.open_, self.check, self.extract, self.download):
-            actions.addWidget(widget)
-        actions.addStretch(1)
-        foot.addWidget(self.sentence, 1)
-        foot.addWidget(self.bar)
-        foot.addWidget(self.stop)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
-        layout.setSpacing(2 * GRID)
-        layout.addLayout(head)
-        layout.addLayout(actions)
-        layout.addWidget(self.message)
-        layout.addWidget(self.stack, 1)
-        layout.addLayout(foot)
-
-    def _connect(self) -> None:
-        self.location.returnPressed.connect(self.list_location)
-        self.location.textChanged.connect(self.keptChanged)
-        self.list_.clicked.connect(self.list_location)
-        self.buckets.clicked.connect(self.list_buckets)
-        self.connect_.clicked.connect(self._ask_connection)
-        self.open_.clicked.connect(self._open)
-        self.check.clicked.connect(self._check)
-        self.extract.clicked.connect(self._extract)
-        self.download.clicked.connect(lambda: ask_for_folder(self, "Download To", self._download_to))
-        self.stop.clicked.connect(self.cancel)
-        self.model.listed.connect(self._listed)
-        self.model.refused.connect(self._show_error)
-        self.model.rowsInserted.connect(self._span_notes)
-        self.tree.activated.connect(self._activate)
-        self.tree.selectionModel().selectionChanged.connect(self._enable)
-
     def _new_client(self) -> Client[BrowseRequests]:
         client = browse_client(self)
-        client.lost.connect(self._worker_lost)
+        client.lost.connect(self.message.say)
         client.jobsChanged.connect(self._update_progress)
         return client
-
-    def _worker_lost(self, sentence: str) -> None:
-        self.message.say(sentence)
 
     def _open_client(self) -> Client[BrowseRequests]:
         """The client, or a new one if the process of the last has ended."""
@@ -217,9 +185,6 @@ class BrowserTab(SideTab):
             if self.model.entry(self.model.index(row, 0, parent)) is None:
                 self.tree.setFirstColumnSpanned(row, parent, True)
 
-    def _show_error(self, sentence: str) -> None:
-        self.message.say(sentence)
-
     def _ask_connection(self) -> None:
         client, location = self._open_client(), self.location.text().strip()
         dialog = ConnectDialog(self, client, self._connections, self.connection, location)
@@ -243,8 +208,8 @@ class BrowserTab(SideTab):
     def _enable(self, *_: object) -> None:
         chosen = self.selected()
         kinds = {entry.kind for entry in chosen}
-        self.open_.setEnabled(len(chosen) == 1 and EntryKind.BUCKET not in kinds)
-        self.extract.setEnabled(len(chosen) == 1 and EntryKind.BUCKET not in kinds)
+        for button in (self.open_, self.extract):
+            button.setEnabled(len(chosen) == 1 and EntryKind.BUCKET not in kinds)
         self.check.setEnabled(bool(chosen))
         self.download.setEnabled(bool(chosen) and EntryKind.BUCKET not in kinds and self._job is None)
 
@@ -258,18 +223,17 @@ class BrowserTab(SideTab):
             first = index.siblingAtColumn(0)
             self.tree.setExpanded(first, not self.tree.isExpanded(first))
 
-    def _open(self) -> None:
+    def _request(self, what: SignalInstance, _: bool = False) -> None:
         for entry in self.selected():
-            self.openRequested.emit(entry.location, self.connection)
-
-    def _extract(self) -> None:
-        for entry in self.selected():
-            self.extractRequested.emit(entry.location, self.connection)
+            what.emit(entry.location, self.connection)
 
     def _check(self) -> None:
         self.checkRequested.emit([entry.location for entry in self.selected()], self.connection)
 
     # ---- download ----------------------------------------------------------------------------------------------
+
+    def _ask_folder(self) -> None:
+        ask_for_folder(self, "Download To", self._download_to)
 
     def _download_to(self, folders: list[str]) -> None:
         locations = tuple(entry.location for entry in self.selected())

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea
 
 from inspector.core.numbers import grouped, hexadecimal
 from inspector.gui.hex.beside.data_inspector import DataInspector
 from inspector.gui.hex.beside.readings import READ_BYTES
+from inspector.gui.kit.building import in_column, in_row, page_of
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import path_text, short
 from inspector.gui.kit.widgets import SelectableLabel
@@ -33,21 +34,8 @@ class CompareBytes(QScrollArea):
         self.places = {side: SelectableLabel() for side in _SIDES}
         self.inspector = DataInspector(columns=[f"Value in {side.upper()}" for side in _SIDES])
         self.inspector.setColumnWidth(1, 40 * GRID)
-        body = QWidget()
-        layout = QVBoxLayout(body)
-        layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
-        layout.setSpacing(2 * GRID)
-        row = QHBoxLayout()
-        row.setSpacing(4 * GRID)
-        for side in _SIDES:
-            column = QVBoxLayout()
-            column.addWidget(self.places[side])
-            column.addWidget(self.about[side])
-            column.addStretch(1)
-            row.addLayout(column, 1)
-        layout.addWidget(self.inspector)
-        layout.addLayout(row)
-        layout.addStretch(1)
+        sides = [(in_column(self.places[side], self.about[side], 1, gap=2 * GRID), 1) for side in _SIDES]
+        body = page_of(in_column(self.inspector, in_row(*sides, gap=4 * GRID), 1, edge=2 * GRID, gap=2 * GRID))
         byte_scroll_area(body, self)
         self.setAccessibleName("What this byte is on both sides")
         self.show_nothing()

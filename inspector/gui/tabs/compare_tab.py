@@ -7,15 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QHBoxLayout,
-    QHeaderView,
-    QProgressBar,
-    QSplitter,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from inspector.core.edit import Edit
 from inspector.core.field import Run, Structure
@@ -26,8 +18,9 @@ from inspector.gui.dialogs.combine import CombineDialog, Plan
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.hex.layout import fitting
 from inspector.gui.ipc.client import Client, Job, compare_client
+from inspector.gui.kit.building import LINE, dressed, in_column, in_row, page_of, progress_bar, side_by_side
 from inspector.gui.kit.filter_line import FilterLine
-from inspector.gui.kit.item_views import RowTable
+from inspector.gui.kit.listing import ListView
 from inspector.gui.kit.locations import name_of
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.widgets import Details, ElidedLabel, Emptiable, SelectableLabel, debounce, push_button
@@ -35,9 +28,9 @@ from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.aligned_view import AlignedModel, AlignedView
 from inspector.gui.tabs.compare_bytes import CompareBytes
 from inspector.gui.tabs.differences import (
+    COLUMNS,
     KIND,
     WHAT,
-    WIDTHS,
     DifferenceLegend,
     DifferenceMap,
     DifferenceModel,
@@ -102,46 +95,43 @@ class CompareTab(SideTab):
         self._alignment = Alignment()
         self._zoom = 0
         self.names = ElidedLabel()
-        self.sentence = SelectableLabel()
-        self.sentence.setAccessibleName("Result of the comparison")
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName("Progress of the comparison")
-        self.bar.setFixedWidth(160)
-        self.stop = push_button("&Cancel", "Stop comparing (Esc)")
-        self.again = push_button("Compare &Again", "Read both again and compare them")
-        self.swap = push_button("S&wap", "Exchange the sides")
-        self.combine = push_button("Co&mbine…", "Make one good archive out of both, or of more copies")
+        self.sentence = dressed(SelectableLabel(), "Result of the comparison")
+        self.bar = progress_bar("Progress of the comparison")
+        self.stop = push_button("&Cancel", "Stop comparing (Esc)", self.cancel)
+        self.again = push_button("Compare &Again", "Read both again and compare them", self.start)
+        self.swap = push_button("S&wap", "Exchange the sides", self.swap_sides)
+        tip = "Make one good archive out of both, or of more copies"
+        self.combine = push_button("Co&mbine…", tip, self.ask_combine)
+        tip = "Put what {other} has here into {side}: as a pending change, or into a new archive"
         self.take = {
-            A: push_button("Take into A", "Put what B has here into A: as a pending change, or into a new archive"),
-            B: push_button("Take into B", "Put what A has here into B: as a pending change, or into a new archive"),
+            side: push_button(
+                f"Take into {side.upper()}",
+                tip.format(side=side.upper(), other=_other(side).upper()),
+                partial(self.take_into, side),
+            )
+            for side in (A, B)
         }
-        self.in_step = QCheckBox("In s&tep")
-        self.in_step.setChecked(True)
-        self.in_step.setToolTip("Scroll both sides together")
-        self.previous = push_button("&Previous", "Show the previous difference (F7)")
-        self.next = push_button("&Next", "Show the next difference (F8)")
+        self.in_step = dressed(QCheckBox("In s&tep"), toolTip="Scroll both sides together", checked=True)
+        self.previous = push_button("&Previous", "Show the previous difference (F7)", self.previous_difference)
+        self.next = push_button("&Next", "Show the next difference (F8)", self.next_difference)
         self.views = {A: AlignedView(A), B: AlignedView(B)}
         self.captions = {A: ElidedLabel(), B: ElidedLabel()}
         self.map = DifferenceMap()
         self.legend = DifferenceLegend()
-        self.caret = ElidedLabel()
-        self.caret.setAccessibleName("Bytes at the caret")
-        self.meaning = ElidedLabel()
-        self.meaning.setAccessibleName("What the bytes at the caret mean")
+        self.caret = dressed(ElidedLabel(), "Bytes at the caret")
+        self.meaning = dressed(ElidedLabel(), "What the bytes at the caret mean")
         self.byte = CompareBytes(self._ask_byte)
         self._used = A
         self._found_here = False
         self._explain_timer = debounce(self, _EXPLAIN_MS, self._explain)
         self.model = DifferenceModel(self.client, self)
-        self.table = RowTable(self.model, WIDTHS, "Differences", lambda row: visible(row.message))
+        self.table = ListView(self.model, COLUMNS, "Differences", lambda row: visible(row.message), WHAT)
         self.about = Details("The selected difference in full")
         self.filter = FilterLine(self.table, "Filter differences", "Filter differences")
         self.levels = {level: QCheckBox(text) for level, text in _LEVELS.items()}
         self._list_stack = Emptiable(self.table)
         self._summary: Summary | None = None
-        self._bytes = QWidget()
-        self._bytes.setAccessibleName("Bytes side by side")
+        self._bytes = self._side_by_side()
         self._byte_stack = Emptiable(self._bytes)
         self._lay_out()
         self._connect()
@@ -151,84 +141,38 @@ class CompareTab(SideTab):
 
     # ---- layout ------------------------------------------------------------------------------------------------
 
-    def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(_row(self.names, self.bar, self.stop, self.combine, self.again, self.swap))
-        layout.addLayout(_row(self.sentence, self.in_step, self.previous, self.next))
-        sides = QSplitter(Qt.Orientation.Horizontal)
-        sides.setChildrenCollapsible(False)
-        for side, view in self.views.items():
-            holder = QWidget()
-            column = QVBoxLayout(holder)
-            column.setContentsMargins(0, 0, 0, 0)
-            column.setSpacing(0)
-            self.captions[side].setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
-            column.addWidget(self.captions[side])
-            column.addWidget(view, 1)
-            sides.addWidget(holder)
+    def _side_by_side(self) -> QWidget:
+        for caption in self.captions.values():
+            caption.setContentsMargins(*LINE)
+        holders = ((page_of(in_column(self.captions[side], (self.views[side], 1))), 1) for side in (A, B))
+        sides = side_by_side(*holders, collapses=False)
         sides.splitterMoved.connect(self._fit_columns)
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(sides, 1)
-        row.addWidget(self.map)
-        column = QVBoxLayout(self._bytes)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(row, 1)
-        line = QHBoxLayout()
-        line.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
-        line.setSpacing(4 * GRID)
-        line.addWidget(self.caret, 1)
-        line.addWidget(self.meaning, 1)
-        column.addLayout(line)
-        column.addWidget(self.legend)
-        lower = QWidget()
-        column = QVBoxLayout(lower)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(_row(self.filter, *self.levels.values(), *self.take.values()))
-        column.addWidget(self._list_stack, 1)
-        column.addWidget(self.about)
-        below = QSplitter(Qt.Orientation.Horizontal)
-        below.setChildrenCollapsible(False)
-        below.addWidget(lower)
-        below.addWidget(self.byte)
-        below.setStretchFactor(0, 3)
-        below.setStretchFactor(1, 2)
+        line = in_row((self.caret, 1), (self.meaning, 1), edge=LINE, gap=4 * GRID)
+        row = in_row((sides, 1), self.map, gap=0)
+        return page_of(in_column((row, 1), line, self.legend), "Bytes side by side")
+
+    def _lay_out(self) -> None:
+        tools = in_row((self.filter, 1), *self.levels.values(), *self.take.values(), edge=LINE)
+        lower = page_of(in_column(tools, (self._list_stack, 1), self.about))
+        below = side_by_side((lower, 3), (self.byte, 2), collapses=False)
         below.setSizes((3_000, 2_000))  # shares of what there is
-        halves = QSplitter(Qt.Orientation.Vertical)
-        halves.setChildrenCollapsible(False)
-        halves.addWidget(self._byte_stack)
-        halves.addWidget(below)
-        halves.setStretchFactor(0, 3)
-        halves.setStretchFactor(1, 2)
-        layout.addWidget(halves, 1)
+        halves = side_by_side((self._byte_stack, 3), (below, 2), down=True, collapses=False)
+        head = in_row((self.names, 1), self.bar, self.stop, self.combine, self.again, self.swap, edge=LINE)
+        result = in_row((self.sentence, 1), self.in_step, self.previous, self.next, edge=LINE)
+        in_column(head, result, (halves, 1), on=self)
 
     def _connect(self) -> None:
-        self.table.horizontalHeader().setStretchLastSection(False)
-        self.table.horizontalHeader().setSectionResizeMode(WHAT, QHeaderView.ResizeMode.Stretch)
         self.table.setSortingEnabled(True)
         self.table.horizontalHeader().setSortIndicator(KIND, Qt.SortOrder.AscendingOrder)
         self.table.selectionModel().currentRowChanged.connect(self._show_row)
         self.table.activated.connect(self._show_row)
-        self.table.activated.connect(self._open_row)
-        self.stop.clicked.connect(self.cancel)
-        self.again.clicked.connect(self.start)
-        self.swap.clicked.connect(self.swap_sides)
-        self.combine.clicked.connect(self.ask_combine)
-        for side, button in self.take.items():
-            button.clicked.connect(partial(self.take_into, side))
-        self.previous.clicked.connect(self.previous_difference)
-        self.next.clicked.connect(self.next_difference)
+        self.table.activated.connect(self.table.each_row(self._open_row))
         for keys, step in (("F8", self.next_difference), ("F7", self.previous_difference)):
             shortcut = QShortcut(QKeySequence(keys), self)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(step)
         for side, view in self.views.items():
-            other = self.views[B if side == A else A]
+            other = self.views[_other(side)]
             view.topChanged.connect(partial(self._follow, view, other))
             view.caretMoved.connect(partial(self._caret_moved, view, other))
             view.message.connect(self.caret.setText)
@@ -237,7 +181,7 @@ class CompareTab(SideTab):
         self.views[A].scrolled.connect(self.map.setShown)
         self.map.jumped.connect(self.go_to)
         self.map.rowsRequested.connect(self._draw_map)
-        for changed in (self.model.modelReset, self.model.rowsInserted, self.model.rowsRemoved):
+        for changed in (self.model.rowsInserted, self.model.rowsRemoved):
             changed.connect(self._show_list)
         self.filter.applied.connect(self._choose)
         for level, box in self.levels.items():
@@ -297,7 +241,7 @@ class CompareTab(SideTab):
             self.client.deleteLater()
             self.client = compare_client(self)
             self.client.lost.connect(self._worker_lost)
-            self.model.found.client = self.client
+            self.model.client = self.client
         self._show(None)
         a, b = self._locations
         connections = self._connection_of(a), self._connection_of(b)
@@ -434,7 +378,7 @@ class CompareTab(SideTab):
         for at, right in enumerate(rights):
             if right in (A, B) and len(wrong[A]) + len(wrong[B]) < _MAX_MARKS:
                 run = self._alignment.run(at)
-                wrong[B if right == A else A].append(Span(run.start, run.stop))
+                wrong[_other(right)].append(Span(run.start, run.stop))
         for side, view in self.views.items():
             view.setDamage(wrong[side])
         self.map.setDamage(sorted((*wrong[A], *wrong[B])))
@@ -457,9 +401,9 @@ class CompareTab(SideTab):
 
         self._show_plan(plan, self._locations[0], by_hand=False)
 
-    def take_into(self, side: str) -> None:
+    def take_into(self, side: str, _: bool = False) -> None:
         """Take the selected difference from the other side: as a pending change, or where sizes differ, a new file."""
-        row = self._selected_row()
+        row: Difference | None = self.table.row()
         if row is None or not self.take[side].isEnabled():
             return
         location = self._locations[(A, B).index(side)]
@@ -480,12 +424,8 @@ class CompareTab(SideTab):
         dialog.written.connect(self.archiveWritten)
         dialog.open()
 
-    def _selected_row(self) -> Difference | None:
-        row: Difference | None = self.model.row(self.table.currentIndex())
-        return row
-
     def _enable_taking(self) -> None:
-        row = self._selected_row() if self._alignment.size and not self.running else None
+        row = self.table.row() if self._alignment.size and not self.running else None
         both = row is not None and row.a is not None and row.b is not None and bool(row.a.spans) and bool(row.b.spans)
         for side, version in zip((A, B), self._versions, strict=True):
             self.take[side].setEnabled(both and version.part is None)
@@ -601,18 +541,11 @@ class CompareTab(SideTab):
                 self._outline(self._alignment.aligned(side, start), self._alignment.aligned(side, stop - 1) + 1)
                 return
 
-    def _open_row(self, index: QModelIndex) -> None:
+    def _open_row(self, row: Difference) -> None:
         """Compare the files of a row where the sides have several, the ranges of datasets."""
-        row: Difference | None = self.model.row(index)
-        if row is not None and row.a is not None and row.b is not None and row.a.location and row.b.location:
+        if row.a is not None and row.b is not None and row.a.location and row.b.location:
             self.compareRequested.emit(row.a.location, row.b.location)
 
 
-def _row(*widgets: QWidget) -> QHBoxLayout:
-    """Widgets in a row, the first one wide."""
-    row = QHBoxLayout()
-    row.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
-    row.setSpacing(2 * GRID)
-    for at, widget in enumerate(widgets):
-        row.addWidget(widget, 0 if at else 1)
-    return row
+def _other(side: str) -> str:
+    return B if side == A else A

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
@@ -14,51 +13,16 @@ from inspector.core.numbers import grouped
 from inspector.gui.hex.beside.file_map import FileMap
 from inspector.gui.hex.beside.legend import DAMAGED, Legend, LegendEntry, role_entries
 from inspector.gui.ipc.client import Client
-from inspector.gui.kit.table_models import PagedTable, TableSource
-from inspector.gui.kit.text import plain, short
+from inspector.gui.kit.listing import Column, Deliver, Listed
+from inspector.gui.kit.table_models import PagedTable
 from inspector.gui.tabs.aligned_view import CHANGE_LABELS, ROLES
-from inspector.operations.protocol.compare_views import Alignment, Difference, DifferenceQuery, Level, Order, Side
+from inspector.operations.protocol.compare_views import Alignment, DifferenceQuery, Level, Order, Side
 from inspector.operations.protocol.requests import CompareRequests
-from inspector.operations.protocol.views import Page
 
-TITLES = ("Kind", "Difference", "In A", "In B", "Right")
-KIND, WHAT, IN_A, IN_B, RIGHT = range(len(TITLES))
-WIDTHS = {KIND: 116, IN_A: 116, IN_B: 116, RIGHT: 52}
-_ORDERS = (Order.FOUND, Order.WHAT, Order.A, Order.B, Order.RIGHT)
 _KINDS = {Level.RANGE: "range", Level.MEMBER: "member", Level.FIELD: "field", Level.BYTES: "bytes"}
 
 
 # ---- the list of differences -------------------------------------------------------------------------------------
-
-
-class DifferenceColumns(TableSource):
-    """The differences of a query."""
-
-    titles: tuple[str, ...] = TITLES
-
-    def __init__(self, client: Client[CompareRequests]) -> None:
-        self.client = client
-        self.query = DifferenceQuery()
-
-    def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
-        self.client.ask(CompareRequests.differences, self.query, first, count).then(deliver)
-
-    def data(self, row: Difference, column: int, role: int) -> Any:
-        if role == Qt.ItemDataRole.DisplayRole:
-            return short(self._text(row, column))
-        return plain(short(self._text(row, column))) if role == Qt.ItemDataRole.ToolTipRole else None
-
-    def header(self, column: int, role: int) -> Any:
-        return f"Sort by {TITLES[column].lower()}" if role == Qt.ItemDataRole.ToolTipRole else None
-
-    def _text(self, row: Difference, column: int) -> str:
-        if column == KIND:
-            return f"{_KINDS[row.level]} {CHANGE_LABELS.get(row.change, row.change.value)}"
-        if column == WHAT:
-            return visible(row.message)
-        if column == RIGHT:
-            return (row.right or "").upper()
-        return _place(row.a if column == IN_A else row.b)
 
 
 def _place(side: Side | None) -> str:
@@ -68,23 +32,42 @@ def _place(side: Side | None) -> str:
     return f"{grouped(start)}..{grouped(stop)}" if stop > start else grouped(start)
 
 
+COLUMNS = (
+    Column(
+        "Kind",
+        lambda row: f"{_KINDS[row.level]} {CHANGE_LABELS.get(row.change, row.change.value)}",
+        116,
+        sort=Order.FOUND,
+    ),
+    Column("Difference", lambda row: visible(row.message), sort=Order.WHAT),
+    Column("In A", lambda row: _place(row.a), 116, sort=Order.A),
+    Column("In B", lambda row: _place(row.b), 116, sort=Order.B),
+    Column("Right", lambda row: (row.right or "").upper(), 52, sort=Order.RIGHT),
+)
+KIND, WHAT, IN_A, IN_B, RIGHT = range(len(COLUMNS))
+
+
 class DifferenceModel(PagedTable):
     """The differences; a click on a column title sorts."""
 
     def __init__(self, client: Client[CompareRequests], parent: QObject | None = None) -> None:
-        self.found = DifferenceColumns(client)
-        super().__init__(self.found, parent)
+        self.client = client
+        self.query = DifferenceQuery()
+        super().__init__(Listed(COLUMNS, self._fetch), parent)
+
+    def _fetch(self, first: int, count: int, deliver: Deliver) -> None:
+        self.client.ask(CompareRequests.differences, self.query, first, count).then(deliver)
 
     def choose(self, **changes: Any) -> None:
         """Change these fields of the query and reload."""
-        query = replace(self.found.query, **changes)
-        if query != self.found.query:
-            self.found.query = query
+        query = replace(self.query, **changes)
+        if query != self.query:
+            self.query = query
             self.refetch()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        if 0 <= column < len(_ORDERS):
-            self.choose(order=_ORDERS[column], descending=order is Qt.SortOrder.DescendingOrder)
+        if 0 <= column < len(COLUMNS):
+            self.choose(order=COLUMNS[column].sort, descending=order is Qt.SortOrder.DescendingOrder)
 
 
 # ---- the map and the legend --------------------------------------------------------------------------------------

@@ -7,28 +7,19 @@ from time import monotonic
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QFileDialog,
-    QGridLayout,
-    QHBoxLayout,
-    QProgressBar,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from inspector.core.program.progress import CANCELLED, Eta
 from inspector.core.program.redaction import strip_credentials
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Job, create_client
+from inspector.gui.kit.building import choice_of, dressed, in_column, in_row, page_of, progress_bar
 from inspector.gui.kit.dropping import PathField
-from inspector.gui.kit.files import ask_for_folder
+from inspector.gui.kit.files import ask_for_folder, ask_for_new_file
 from inspector.gui.kit.locations import absolute
-from inspector.gui.kit.style import EDGE, PAGE_PX, on_grid
-from inspector.gui.kit.widgets import ElidedLabel, MessageBar, field_texts, label_of, restore_fields
+from inspector.gui.kit.style import EDGE, GRID, PAGE_PX, on_grid
+from inspector.gui.kit.widgets import ElidedLabel, MessageBar, field_texts, label_of, push_button, restore_fields
 from inspector.gui.panels.archive_options import ArchiveOptions, OptionError
 from inspector.gui.panels.inputs import InputsPanel
 from inspector.gui.panels.s3_connection import S3Target
@@ -67,13 +58,9 @@ class NewArchiveTab(SideTab):
         self._eta = Eta(0.0)
         self._created = ""
         self._suffix = ""
-        self.kind = QComboBox()
-        for kind, label in KINDS.items():
-            self.kind.addItem(label, kind)
-        self.kind.setAccessibleName("Format")
-        self.target = PathField()
-        self.target.setAccessibleName("Target of the new archive")
-        self.browse = QPushButton("&Browse…")
+        self.kind = choice_of("Format", KINDS)
+        self.target = dressed(PathField(), "Target of the new archive")
+        self.browse = push_button("&Browse…", "", self.ask_target)
         self.s3_target = S3Target(self.client, connections)
         self.overwrite = QCheckBox("&Replace existing files")
         self.remove_unfinished = QCheckBox("Re&move unfinished files of killed runs")
@@ -81,19 +68,20 @@ class NewArchiveTab(SideTab):
         self.inputs = InputsPanel(self.client, self._draft_or_empty)
         self.options = ArchiveOptions()
         self._initial_fields = field_texts(self._fields())
-        self.status = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.status.setAccessibleName("What is missing, or the progress")
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        self.bar.setFixedWidth(160)
-        self.bar.setAccessibleName("Progress")
-        self.stop = QPushButton("Cancel")
-        self.stop.setToolTip("Stop and leave no partial files (Esc)")
-        self.begin = QPushButton("&Create")
+        self.status = dressed(ElidedLabel(elide=Qt.TextElideMode.ElideRight), "What is missing, or the progress")
+        self.bar = progress_bar("Progress")
+        self.stop = push_button("Cancel", "Stop and leave no partial files (Esc)", self.cancel_creation)
+        self.begin = push_button("&Create", "", self.create_archive)
         self.message = MessageBar()
         self.setFocusProxy(self.target)
         self._lay_out()
-        self._connect()
+        self.kind.currentIndexChanged.connect(self._change_kind)
+        self.target.textChanged.connect(self._change_target)
+        self.target.editingFinished.connect(self._find_unfinished)
+        self.options.changed.connect(self.inputs.reload_later)
+        self.inputs.contentsChanged.connect(self.keptChanged)
+        self.inputs.contentsChanged.connect(self._contents_changed)
+        self.message.acted.connect(lambda: self.chosen.emit(self._created))
         self._change_kind()
 
     def _lay_out(self) -> None:
@@ -101,44 +89,21 @@ class NewArchiveTab(SideTab):
         grid = on_grid(QGridLayout(self._form))
         grid.addWidget(label_of("&Kind", self.kind), 0, 0)
         grid.addWidget(self.kind, 0, 1)
+        grid.addWidget(self.overwrite, 0, 2)
         grid.addWidget(label_of("&Write to", self.target), 1, 0)
         grid.addWidget(self.target, 1, 1)
         grid.addWidget(self.browse, 1, 2)
-        grid.addWidget(self.overwrite, 0, 2)
         grid.addWidget(self.s3_target, 2, 1, 1, 2)
-        grid.addWidget(self.inputs, 3, 0, 1, 3)
-        grid.addWidget(self.options, 4, 0, 1, 3)
-        grid.addWidget(self.remove_unfinished, 5, 0, 1, 3)
+        for at, widget in enumerate((self.inputs, self.options, self.remove_unfinished), 3):
+            grid.addWidget(widget, at, 0, 1, 3)
         grid.setColumnStretch(1, 1)
         grid.setRowStretch(3, 1)
-        foot = QHBoxLayout()
-        foot.addWidget(self.status, 1)
-        for widget in (self.bar, self.stop, self.begin):
-            foot.addWidget(widget)
-        page = QWidget()
+        foot = in_row((self.status, 1), self.bar, self.stop, self.begin)
+        page = page_of(in_column(self.message, (self._form, 1), foot, edge=EDGE, gap=2 * GRID))
         page.setMaximumWidth(PAGE_PX)
-        centred = on_grid(QHBoxLayout(self))
-        centred.addStretch()
-        centred.addWidget(page, 1)
-        centred.addStretch()
-        layout = on_grid(QVBoxLayout(page), EDGE)
-        layout.addWidget(self.message)
-        layout.addWidget(self._form, 1)
-        layout.addLayout(foot)
+        in_row(0, (page, 1), 0, on=self)
         self.bar.hide()
         self.stop.hide()
-
-    def _connect(self) -> None:
-        self.kind.currentIndexChanged.connect(self._change_kind)
-        self.target.textChanged.connect(self._change_target)
-        self.target.editingFinished.connect(self._find_unfinished)
-        self.browse.clicked.connect(self.ask_target)
-        self.options.changed.connect(self.inputs.reload_later)
-        self.inputs.contentsChanged.connect(self.keptChanged)
-        self.inputs.contentsChanged.connect(self._contents_changed)
-        self.begin.clicked.connect(self.create_archive)
-        self.stop.clicked.connect(self.cancel_creation)
-        self.message.acted.connect(lambda: self.chosen.emit(self._created))
 
     @property
     def settled(self) -> bool:
@@ -221,14 +186,8 @@ class NewArchiveTab(SideTab):
         if kind is ArchiveKind.DATAS3T:
             ask_for_folder(self, "Root of the Bucket", lambda found: self.target.setText(found[0]))
             return
-        dialog = QFileDialog(self, "New Archive")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         # The check box of this tab decides whether to replace; do not ask twice.
-        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
-        dialog.setDefaultSuffix(SUFFIXES[kind][1:])
-        dialog.fileSelected.connect(self._take_target)
-        dialog.open()
+        ask_for_new_file(self, "New Archive", "", self._take_target, suffix=SUFFIXES[kind][1:], confirms=False)
 
     def _take_target(self, path: str) -> None:
         self.target.setText(path)
@@ -286,7 +245,7 @@ class NewArchiveTab(SideTab):
         if self._job is not None or self.missing():
             return
         if not self.s3_target.is_settled:
-            self.s3_target.ask(self.create_archive)
+            self.s3_target.ask(then=self.create_archive)
             return
         self.s3_target.remember()
         draft = self.draft()

@@ -32,9 +32,8 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.window import Window
 from inspector.gui.flows.hex_overlays import OverlayLabel
 from inspector.gui.kit import theme
-from inspector.gui.kit.item_views import RowTable
+from inspector.gui.kit.listing import Column, ListView, Rows
 from inspector.gui.kit.style import GRID, STRIPE_PX
-from inspector.gui.kit.table_models import FixedRow, FixedTable
 from inspector.gui.kit.theme import Theme
 from inspector.gui.kit.widgets import table_view
 from inspector.gui.tabs.browser_tab import BrowserTab
@@ -123,7 +122,7 @@ def test_dialogs_are_on_the_grid_and_the_row_under_the_pointer_lights_up_in_ever
     seen = set()
     for view in window.findChildren(QAbstractItemView):
         model = view.model()
-        if type(view) not in (QTreeView, QTableView, RowTable) or not view.isVisible() or model.rowCount() < 2:
+        if type(view) not in (QTreeView, QTableView, ListView) or not view.isVisible() or model.rowCount() < 2:
             continue
         viewport, row = view.viewport(), view.visualRect(model.index(min(2, model.rowCount() - 1), 0))
         plain = view.grab().toImage()
@@ -147,8 +146,8 @@ def test_text_and_selected_rows_stay_as_they_are_under_the_pointer(
     look: Theme, qtbot: QtBot, qapp: QApplication
 ) -> None:
     theme.apply(qapp, look)
-    model = FixedTable(("A", "B"))
-    model.show([FixedRow(("one", "1")), FixedRow(("two", "2"))])
+    model = Rows((Column("A", lambda row: row[0]), Column("B", lambda row: row[1])))
+    model.show((("one", "1"), ("two", "2")))
     view = table_view(model, {}, "Rows")
     qtbot.addWidget(view)
     view.setCurrentIndex(model.index(0, 0))

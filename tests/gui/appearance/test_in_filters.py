@@ -137,7 +137,7 @@ def typing_in_the_structure_finds_fields_at_any_depth(tab: Tab, window: Window, 
 
     QTest.keyClick(panel.filter, Qt.Key.Key_Down)
     assert panel.found_table.hasFocus()
-    field = panel.found.field(0)
+    field = panel.found.rows[0].row
     qtbot.waitUntil(lambda: tab.document.selection.field == field.path)
     assert tab.hex_pane.hex.caret() == field.spans[0].start
 

@@ -57,7 +57,7 @@ def names_have_the_room_that_others_do_not_need(tree: QTreeView, window: Window,
     hint = tree.header().sectionSizeHint
     needed = sum(max(tree.sizeHintForColumn(each), hint(each)) for each in (members.VERDICT, members.SIZE))
     qtbot.waitUntil(lambda: tree.columnWidth(members.NAME) == tree.viewport().width() - needed)
-    assert tree.columnWidth(members.VERDICT) < members.WIDTHS[members.VERDICT]
+    assert tree.columnWidth(members.VERDICT) < members.COLUMNS[members.VERDICT].width
 
 
 def the_details_of_a_finding_scroll_where_they_are_long(tab: Tab, window: Window, qtbot: QtBot) -> None:
@@ -227,7 +227,9 @@ def test_a_small_window_cuts_no_message_and_nothing_moves_for_what_is_said(
     tab = show("wrong-reset-hash.rca")
     table = tab.findings.table
     widths = [table.columnWidth(column) for column in (findings.BYTES, findings.CODE)]
-    assert widths == [findings.WIDTHS[findings.BYTES], findings.WIDTHS[findings.CODE]], "else a message would be cut"
+    assert widths == [findings.COLUMNS[at].width for at in (findings.BYTES, findings.CODE)], (
+        "else a message would be cut"
+    )
     another_height_asks_for_the_map_and_counts_nothing_again(tab, window, qtbot)
     what_is_said_moves_nothing(tab, window, qtbot)
     window.tool_bar.go_to.setText("footer")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from inspector.core.edit import Edit, Patch
-from inspector.gui.panels.changing.changes import BOTH, ChangesModel, PastModel
+from inspector.gui.kit.listing import Rows
+from inspector.gui.panels.changing.changes import CHANGES, PAST, changes_of
 from inspector.operations.protocol.edit_views import PastWrite
 
 
 def said(edit: Edit) -> list[str]:
-    model = ChangesModel()
-    model.show(edit)
-    return [str(model.index(row, BOTH).data()) for row in range(model.rowCount())]
+    model = Rows(CHANGES)
+    model.show(changes_of(edit))
+    return [str(model.index(row, 1).data()) for row in range(model.rowCount())]
 
 
 def test_what_is_cut_off_is_a_change_of_its_own() -> None:
@@ -26,10 +27,10 @@ def test_what_is_overwritten_stands_over_what_will_be() -> None:
 
 
 def test_a_filter_keeps_the_numbers_of_earlier_writes() -> None:
-    model = PastModel()
+    model = Rows(PAST)
     writes = tuple(PastWrite(float(at), label, (), 0, at == 0) for at, label in enumerate(("Set", "Cut", "Set again")))
-    model.show(writes, "SET")
+    model.show(enumerate(writes), "SET")
     assert [model.index(row, 1).data() for row in range(model.rowCount())] == ["Set", "Set again"]
-    assert model.number(1) == 2
-    model.show(writes, "nothing")
+    assert [number for number, _ in model.rows] == [0, 2]
+    model.show(enumerate(writes), "nothing")
     assert model.rowCount() == 0

@@ -17,7 +17,7 @@ from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.gui.app.window import Window
 from inspector.gui.hex.beside.file_map import VERDICT_TEXTS
-from inspector.gui.panels import checksums, findings
+from inspector.gui.panels import findings
 from inspector.gui.panels.members import VERDICT
 from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.views import JobState, Judged, LayerKind
@@ -169,7 +169,7 @@ def test_a_check_gives_members_and_the_map_their_verdicts_and_a_checksum_lights_
 
     tab.docks["Digests"].raise_()
     qtmodeltester.check(tab.digests.model)
-    states = [tab.digests.model.index(row, checksums.STATE).data() for row in range(3)]
+    states = [tab.digests.model.index(row, 1).data() for row in range(3)]
     assert states == ["mismatch", "verified", "verified"]
     tab.digests.table.setCurrentIndex(tab.digests.model.index(1, 0))
     settle(qtbot, window)
@@ -183,7 +183,7 @@ def test_a_check_gives_members_and_the_map_their_verdicts_and_a_checksum_lights_
     tab.digests.table.activated.emit(tab.digests.model.index(1, 0))
     settle(qtbot, window)
     assert view.selection() == row.place[0]
-    assert checksums.line_text(row).startswith("verified: hash of segment 2")
+    assert tab.digests.line(row).startswith("verified: hash of segment 2")
 
 
 @pytest.mark.sweep

@@ -46,10 +46,10 @@ def test_the_two_kinds_are_told_apart_and_the_table_names_all(show: Show, window
         [text.rpartition("(")[2] for text in offered if text], key="runs)as described)".index
     )
     assert "" in offered  # the line between the two kinds
-    rows = [panel.table_model.texts(at) for at in range(panel.table_model.rowCount())]
+    rows = [panel.readers.model.texts(at) for at in range(panel.readers.model.rowCount())]
     assert [row[0] for row in rows][:2] == ["the specification", "tacozip"]
     assert {row[1] for row in rows} == set(KIND_LABELS.values())
-    assert [row.verdict for row in panel.rows if row.name == "zipfile"] == [ReaderVerdict.ACCEPTS]
+    assert [row.verdict for row in panel.readers.model.rows if row.name == "zipfile"] == [ReaderVerdict.ACCEPTS]
     assert panel.result is not None
     assert panel.result.kind is ReaderKind.DESCRIBED
     assert "as described" in panel.about.text()
@@ -116,7 +116,7 @@ def test_the_table_of_all_readers_in_the_banner_and_in_the_panel_leads_to_the_st
     }
     assert icons["the specification"].cacheKey() == verdict_icon(verdict.Verdict.VERIFIED).cacheKey()
     assert all(icon is not None for icon in icons.values())
-    at = [row.name for row in table.rows].index("rcarch")
+    at = [row.name for row in table.model.rows].index("rcarch")
     table.table.setCurrentIndex(table.model.index(at, 0))
     table.table.activated.emit(table.table.currentIndex())
     settle(qtbot, window)
@@ -125,10 +125,10 @@ def test_the_table_of_all_readers_in_the_banner_and_in_the_panel_leads_to_the_st
 
     panel = tab.reader
     described(panel, window, qtbot)
-    panel.table.setCurrentIndex(panel.table_model.index(1, 0))
-    panel.table.setFocus()
+    panel.readers.table.setCurrentIndex(panel.readers.model.index(1, 0))
+    panel.readers.table.setFocus()
     QApplication.processEvents()
-    panel.table.activated.emit(panel.table_model.index(1, 0))
+    panel.readers.table.activated.emit(panel.readers.model.index(1, 0))
     settle(qtbot, window)
     assert panel.result is not None
     assert panel.result.reader == "rcarch"
@@ -253,14 +253,16 @@ def test_with_a_pending_repair_the_readers_read_what_it_would_make(
 ) -> None:
     tab, _ = copied("torn-after-write-2.tacozip")
     panel = followed(qtbot, window, tab)
-    assert [row.verdict for row in panel.rows if row.name == "zipfile"] == [ReaderVerdict.REJECTS]
+    assert [row.verdict for row in panel.readers.model.rows if row.name == "zipfile"] == [ReaderVerdict.REJECTS]
 
     press(window, "plan_repairs")
     settle(qtbot, window)
     tab.repair.show_.click()
     previewed(qtbot, window, tab)
     press(window, "show_reader")
-    qtbot.waitUntil(lambda: [row.verdict for row in panel.rows if row.name == "zipfile"] == [ReaderVerdict.ACCEPTS])
+    qtbot.waitUntil(
+        lambda: [row.verdict for row in panel.readers.model.rows if row.name == "zipfile"] == [ReaderVerdict.ACCEPTS]
+    )
     settle(qtbot, window)
 
 

@@ -13,8 +13,9 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.flows.error_actions import LABELS
+from inspector.gui.kit.listing import Rows
 from inspector.gui.kit.locations import from_mime
-from inspector.gui.panels.requests import LOCAL, METHOD, RANGE, STATUS, RequestsModel, RequestTotals, totals_details
+from inspector.gui.panels.requests import COLUMNS, LOCAL, RequestTotals, totals_details
 from inspector.operations.protocol.browse_views import ErrorAction, RemoteState
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
@@ -50,7 +51,7 @@ def what_it_costs_is_listed_and_told_at_the_foot(window: Window, qtbot: QtBot, s
     settle(qtbot, window)
     model, made = tab.request_panel.model, len(store.proxy.log)
     assert model.rowCount() == made
-    assert [model.index(0, column).data() for column in (METHOD, RANGE, STATUS)] == [
+    assert [model.index(0, column).data() for column in (1, 2, 5)] == [
         "GET",
         "last 1,048,576 bytes",
         "206",
@@ -117,13 +118,13 @@ def test_the_rows_of_requests_grow_and_go(qtmodeltester: Any) -> None:
     def made(number: int) -> Request:
         return Request(float(number), "GET", "s3://b/k", 0, number + 1, number, 1.5, 200, Why.READING, 1 + number % 2)
 
-    model = RequestsModel()
+    model = Rows(COLUMNS)
     qtmodeltester.check(model)
-    model.show_requests(tuple(map(made, range(5))))
-    model.show_requests(tuple(map(made, range(3, 9))))
-    assert [model.index(row, RANGE).data() for row in range(model.rowCount())] == [f"0..{n + 1}" for n in range(3, 9)]
-    assert model.index(0, STATUS).data() == "200 after 2 tries"
-    model.show_requests(())
+    model.renew(tuple(map(made, range(5))))
+    model.renew(tuple(map(made, range(3, 9))))
+    assert [model.index(row, 2).data() for row in range(model.rowCount())] == [f"0..{n + 1}" for n in range(3, 9)]
+    assert model.index(0, 5).data() == "200 after 2 tries"
+    model.renew(())
     assert model.rowCount() == 0
 
 
@@ -133,13 +134,13 @@ def test_requests_in_flight_stand_last_until_they_have_finished(qtmodeltester: A
         stop = 9 if phase is Phase.DONE else OPEN_END
         return Request(number, "GET", "s3://b/k", 0, stop, 5, 1.5, status, Why.READING, phase=phase)
 
-    model = RequestsModel()
+    model = Rows(COLUMNS)
     qtmodeltester.check(model)
-    model.show_requests((made(0, Phase.DONE), made(1, Phase.RECEIVING), made(2, Phase.WAITING)))
-    assert [model.index(row, STATUS).data() for row in range(3)] == ["200", "receiving", "waiting"]
-    assert model.index(1, RANGE).data() == "0.. to the end"
-    model.show_requests((made(0, Phase.DONE), made(2, Phase.DONE)))
-    assert [model.index(row, STATUS).data() for row in range(model.rowCount())] == ["200", "200"]
+    model.renew((made(0, Phase.DONE), made(1, Phase.RECEIVING), made(2, Phase.WAITING)))
+    assert [model.index(row, 5).data() for row in range(3)] == ["200", "receiving", "waiting"]
+    assert model.index(1, 2).data() == "0.. to the end"
+    model.renew((made(0, Phase.DONE), made(2, Phase.DONE)))
+    assert [model.index(row, 5).data() for row in range(model.rowCount())] == ["200", "200"]
 
 
 def test_the_totals_say_what_is_in_flight_waiting_and_retried() -> None:

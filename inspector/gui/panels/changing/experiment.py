@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtWidgets import QWidget
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.document.experimenting import Experimenting
+from inspector.gui.kit.building import in_column
+from inspector.gui.kit.listing import Column, ListView, Rows
 from inspector.gui.kit.style import GRID
-from inspector.gui.kit.table_models import Index, TitledTable
-from inspector.gui.kit.text import plain
-from inspector.gui.kit.widgets import Emptiable, FlowLayout, push_button, select_row, table_view
-from inspector.operations.protocol.experiment_views import Steps
+from inspector.gui.kit.widgets import Emptiable, FlowLayout, push_button, select_row
 
 ORIGIN = "experiment"
-TITLES = ("Step", "What it does")
-NUMBER, WHAT = range(len(TITLES))
 NOTHING = (
     "An experiment changes bytes as they are shown and never the file. Begin one with Archive > Experiment, or choose "
     "a change from the menu of the bytes."
@@ -40,6 +35,9 @@ def sign(document: Document, experiment: Experimenting) -> str:
     return " ".join(parts)
 
 
+COLUMNS = (Column("Step", lambda row: f"{row[0]:,}", 60), Column("What it does", lambda row: str(row[1])))
+
+
 class ExperimentPanel(QWidget):
     """Shows the steps of an experiment.
 
@@ -55,25 +53,22 @@ class ExperimentPanel(QWidget):
         super().__init__()
         self._document = document
         self._experiment = experiment
-        self.model = StepsModel(self)
-        self.table = table_view(self.model, {NUMBER: 60}, "Steps of the experiment")
-        self.undo = push_button("Undo", "Undo the last change of the steps (Ctrl+Z)")
-        self.redo = push_button("Redo", "Redo the change undone last (Ctrl+Y)")
-        self.remove = push_button("Remove", "Take the selected step out; those after it apply to what is left (Del)")
-        self.damage = push_button("Damage…", "Damage it as a disk or a transfer does")
-        self.save = push_button("Save as New File…", "Write what the steps leave to a new file")
-        self.leave = push_button("Leave Experiment", "Drop the steps and show the archive as it is")
+        self.model = Rows(COLUMNS, self)
+        self.table = ListView(self.model, COLUMNS, "Steps of the experiment")
+        self.undo = push_button("Undo", "Undo the last change of the steps (Ctrl+Z)", experiment.undo)
+        self.redo = push_button("Redo", "Redo the change undone last (Ctrl+Y)", experiment.redo)
+        tip = "Take the selected step out; those after it apply to what is left (Del)"
+        self.remove = push_button("Remove", tip, self.remove_selected)
+        self.damage = push_button("Damage…", "Damage it as a disk or a transfer does", self.damageRequested)
+        self.save = push_button("Save as New File…", "Write what the steps leave to a new file", self.saveRequested)
+        self.leave = push_button("Leave Experiment", "Drop the steps and show the archive as it is", experiment.leave)
         self._stack = Emptiable(self.table)
-        self._lay_out()
+        bar = FlowLayout(GRID, GRID)
+        bar.add(self.undo, self.redo, self.remove, self.damage, self.save, self.leave)
+        in_column(bar, (self._stack, 1), on=self, edge=(2 * GRID, GRID, 2 * GRID, 0), gap=GRID)
         self.setFocusProxy(self._stack)
         experiment.changed.connect(self._refresh)
         experiment.shown.connect(self._refresh)
-        self.undo.clicked.connect(experiment.undo)
-        self.redo.clicked.connect(experiment.redo)
-        self.remove.clicked.connect(self.remove_selected)
-        self.damage.clicked.connect(self.damageRequested)
-        self.save.clicked.connect(self.saveRequested)
-        self.leave.clicked.connect(experiment.leave)
         self.table.clicked.connect(self._show_bytes)
         self.table.selectionModel().currentChanged.connect(lambda *_: self._enable())
         delete = self.table.addAction("Remove")
@@ -81,16 +76,6 @@ class ExperimentPanel(QWidget):
         delete.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         delete.triggered.connect(self.remove_selected)
         self._refresh()
-
-    def _lay_out(self) -> None:
-        bar = FlowLayout(GRID, GRID)
-        bar.add(self.undo, self.redo, self.remove, self.damage)
-        bar.add(self.save, self.leave)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(2 * GRID, GRID, 2 * GRID, 0)
-        layout.setSpacing(GRID)
-        layout.addLayout(bar)
-        layout.addWidget(self._stack, 1)
 
     @property
     def is_needed(self) -> bool:
@@ -100,9 +85,10 @@ class ExperimentPanel(QWidget):
     def _refresh(self) -> None:
         experiment = self._experiment
         row = self.table.currentIndex().row()
-        if self.model.steps != experiment.steps:
-            more = len(experiment.steps) > len(self.model.steps)
-            self.model.show(experiment.steps)
+        steps = tuple(enumerate(experiment.steps, 1))
+        if self.model.rows != steps:
+            more = len(steps) > self.model.rowCount()
+            self.model.show(steps)
             last = len(experiment.steps) - 1
             select_row(self.table, self.model.index(last if more else min(max(row, 0), last), 0), scroll=True)
         if experiment.steps:
@@ -131,23 +117,3 @@ class ExperimentPanel(QWidget):
             start, stop = spans[0].clipped(0, size)
             found = Span(min(start, size - 1), stop)
             self._document.go_to(0, found.start, max(found.start, found.stop), ORIGIN)
-
-
-class StepsModel(TitledTable):
-    """The steps in order."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(TITLES, parent)
-        self.steps: Steps = ()
-
-    def show(self, steps: Steps) -> None:
-        """Show these steps."""
-        self.beginResetModel()
-        self._rows = self.steps = steps
-        self.endResetModel()
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid() or role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return None
-        text = f"{index.row() + 1:,}" if index.column() == NUMBER else str(self._rows[index.row()])
-        return text if role == Qt.ItemDataRole.DisplayRole else plain(text)

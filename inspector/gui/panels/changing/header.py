@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
-    QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
-    QSpinBox,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,11 +23,13 @@ from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.document.editing import Editing
+from inspector.gui.kit.building import in_column, in_row, number_of, page_of
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.style import GRID, on_grid
-from inspector.gui.kit.table_models import Index, TitledTable
-from inspector.gui.kit.text import loading_text, plain, short
-from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, table_view
+from inspector.gui.kit.listing import Column, Rows, widths
+from inspector.gui.kit.style import GRID
+from inspector.gui.kit.table_models import Index
+from inspector.gui.kit.text import loading_text, short
+from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, label_of, push_button, table_view
 from inspector.gui.panels.changing.header_writes import HeaderWrites, touches
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.header_draft import (
@@ -53,13 +51,12 @@ from inspector.operations.protocol.header_draft import (
 )
 from inspector.operations.protocol.requests import ArchiveRequests
 
-TITLES = ("Entry", "Offset", "Length", "Points to")
-ENTRY, OFFSET, LENGTH, TARGET = range(len(TITLES))
+ENTRY, OFFSET, LENGTH, TARGET = range(4)
 EDITABLE = (OFFSET, LENGTH)
 
 ORIGIN = "header"
+POINT_TIP = "Point the selected entry to the selected bytes"
 ONLY_TACO = "Only TACO archives have an editable header."
-WIDTHS = {0: 84, OFFSET: 190, LENGTH: 190, TARGET: 300}
 Change = Callable[[HeaderDraft], HeaderDraft]
 
 
@@ -73,7 +70,7 @@ class HeaderPanel(QWidget):
         self._draft: HeaderDraft | None = None
         self._why_empty = ""
         self.model = HeaderEntriesModel(self)
-        self.table = table_view(self.model, WIDTHS, "Entries of the TACO header")
+        self.table = table_view(self.model, widths(self.model.columns), "Entries of the TACO header")
         self.table.setEditTriggers(
             QAbstractItemView.EditTrigger.DoubleClicked
             | QAbstractItemView.EditTrigger.EditKeyPressed
@@ -81,11 +78,8 @@ class HeaderPanel(QWidget):
         )
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
         self.table.setItemDelegate(NumberEditor(self.table, self._problem, self._show_message))
-        self.count = QSpinBox()
-        self.count.setRange(0, MAX_ENTRIES)
-        self.count.setAccessibleName("Entries in use")
+        self.count = number_of("Entries in use", 0, MAX_ENTRIES, 0)
         self.hexadecimal = QCheckBox("He&x")
-        self.buttons = self._make_buttons()
         self.about = Details("About the TACO header")
         self.writes = HeaderWrites()
         self._stale = self._is_own_edit = False
@@ -94,77 +88,48 @@ class HeaderPanel(QWidget):
         self._hex_selection: Span | None = None
         self._spans: Spans = ()
         self._member: int | None = None
-        self._editor = self._create_page()
-        self._stack = Emptiable(self._editor)
-        layout = on_grid(QVBoxLayout(self))
-        layout.addWidget(self._stack)
-        self.setFocusProxy(self.table)
-        self._connect()
-        self._selection_changed(document.selection)
-        self._refresh()
-
-    def _make_buttons(self) -> dict[str, QPushButton]:
-        buttons = {}
-        for name, text, tip in (
-            ("add", "A&dd", "Add an entry"),
-            ("remove", "Re&move", "Remove the selected entry; later entries move up"),
-            ("up", "&Up", "Move the selected entry up"),
-            ("down", "Dow&n", "Move the selected entry down"),
-            ("clear", "C&lear", "Remove all entries"),
-            ("member", "Point to Mem&ber", "Point the selected entry to the data of the selected member"),
-            ("bytes", "Point to B&ytes", "Point the selected entry to the selected bytes"),
-        ):
-            button = QPushButton(text)
-            button.setToolTip(tip)
-            button.setAutoDefault(False)
-            buttons[name] = button
-        return buttons
-
-    def _create_page(self) -> QWidget:
-        page = QWidget()
+        self.buttons = {
+            "add": self._button("A&dd", "Add an entry", lambda _: add),
+            "remove": self._button(
+                "Re&move",
+                "Remove the selected entry; later entries move up",
+                lambda row: lambda draft: remove(draft, row),
+            ),
+            "up": self._button(
+                "&Up", "Move the selected entry up", lambda row: lambda draft: move(draft, row, row - 1)
+            ),
+            "down": self._button(
+                "Dow&n", "Move the selected entry down", lambda row: lambda draft: move(draft, row, row + 1)
+            ),
+            "clear": self._button("C&lear", "Remove all entries", lambda _: clear),
+            "member": push_button(
+                "Point to Mem&ber", "Point the selected entry to the data of the selected member", self.point_to_member
+            ),
+            "bytes": push_button("Point to B&ytes", POINT_TIP, self.point_to_bytes),
+        }
         tools = FlowLayout(GRID, 2 * GRID)
-        label = QLabel("&In use")
-        label.setBuddy(self.count)
-        tools.addWidget(label)
-        tools.addWidget(self.count)
-        for name in ("add", "remove", "up", "down", "clear", "member", "bytes"):
-            tools.addWidget(self.buttons[name])
-        tools.addWidget(self.hexadecimal)
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID)
-        layout.addLayout(tools)
+        tools.add(label_of("&In use", self.count), self.count, *self.buttons.values(), self.hexadecimal)
         # Side by side, because panels at the bottom are wide and low.
-        rows = QHBoxLayout()
-        rows.setSpacing(0)
-        rows.addWidget(self.table, 3)
-        rows.addWidget(self.writes, 2)
-        layout.addLayout(rows, 1)
-        layout.addWidget(self.about)
-        return page
-
-    def _connect(self) -> None:
-        self._document.rowsChanged.connect(self._refresh)
-        self._editing.changed.connect(self._mark_stale)
-        self._editing.changed.connect(self._show_writes)
-        self._document.statusChanged.connect(self._refresh)
-        self._document.selected.connect(self._selection_changed)
+        rows = in_row((self.table, 3), (self.writes, 2), gap=0)
+        self._editor = page_of(in_column(tools, (rows, 1), self.about, gap=GRID))
+        self._stack = Emptiable(self._editor)
+        in_column(self._stack, on=self)
+        self.setFocusProxy(self.table)
+        for changed in (document.rowsChanged, document.statusChanged):
+            changed.connect(self._refresh)
+        editing.changed.connect(self._mark_stale)
+        editing.changed.connect(self._show_writes)
+        document.selected.connect(self._selection_changed)
         self.model.typed.connect(self._typed)
         self.model.refused.connect(self._show_message)
         self.hexadecimal.toggled.connect(self.model.set_hexadecimal)
-        self.count.valueChanged.connect(self._set_count)
+        self.count.valueChanged.connect(lambda number: self._change(lambda draft: set_count(draft, number)))
         self.table.selectionModel().currentChanged.connect(self._current_changed)
-        changes: dict[str, Callable[[int], Change]] = {
-            "add": lambda _: add,
-            "remove": lambda row: lambda draft: remove(draft, row),
-            "up": lambda row: lambda draft: move(draft, row, row - 1),
-            "down": lambda row: lambda draft: move(draft, row, row + 1),
-            "clear": lambda _: clear,
-        }
-        for name, change in changes.items():
-            self.buttons[name].clicked.connect(lambda _=False, create=change: self._change(create(self._row())))
-        self.buttons["member"].clicked.connect(self.point_to_member)
-        self.buttons["bytes"].clicked.connect(self.point_to_bytes)
+        self._selection_changed(document.selection)
+        self._refresh()
+
+    def _button(self, text: str, tip: str, change_of: Callable[[int], Change]) -> QPushButton:
+        return push_button(text, tip, lambda: self._change(change_of(self._row())))
 
     # ---- display -----------------------------------------------------------------------------------------------
 
@@ -188,7 +153,7 @@ class HeaderPanel(QWidget):
     def _show_none(self, sentence: str) -> None:
         self._draft = None
         self._queued.clear()
-        self.model.show(None)
+        self.model.show_header(None)
         self._stack.show_sentence(sentence)
 
     def _show_current(self, view: HeaderView) -> None:
@@ -222,10 +187,9 @@ class HeaderPanel(QWidget):
         self._is_own_edit = False
 
     def _show(self, view: HeaderView) -> None:
-        self.model.show(view)
-        self.count.blockSignals(True)
-        self.count.setValue(min(view.count, MAX_ENTRIES))
-        self.count.blockSignals(False)
+        self.model.show_header(view)
+        with QSignalBlocker(self.count):
+            self.count.setValue(min(view.count, MAX_ENTRIES))
         self._stack.show_view(self._editor)
         self._show_message("")
         self._show_writes()
@@ -250,11 +214,8 @@ class HeaderPanel(QWidget):
             "member": self._member is not None,
             "bytes": span is not None,
         }
-        tip = "Point the selected entry to the selected bytes"
-        if span is not None:
-            text = "Point the selected entry to {bytes} at {offset}"
-            tip = text.format(bytes=in_bytes(span.size), offset=hexadecimal(span.start))
-        self.buttons["bytes"].setToolTip(tip)
+        where = "" if span is None else f"{in_bytes(span.size)} at {hexadecimal(span.start)}"
+        self.buttons["bytes"].setToolTip(f"Point the selected entry to {where}" if where else POINT_TIP)
         self.count.setEnabled(editable)
         for name, allowed in rules.items():
             self.buttons[name].setEnabled(editable and allowed)
@@ -290,8 +251,7 @@ class HeaderPanel(QWidget):
             length = typed
         if offset + length <= size:
             return ""
-        text = "This points to {offset}, beyond the end of the file at {size}."
-        return text.format(offset=hexadecimal(offset + length), size=hexadecimal(size))
+        return f"This points to {hexadecimal(offset + length)}, beyond the end of the file at {hexadecimal(size)}."
 
     # ---- editing -----------------------------------------------------------------------------------------------
 
@@ -301,9 +261,6 @@ class HeaderPanel(QWidget):
         else:
             setter = set_offset if column == OFFSET else set_length
             self._change(lambda draft: setter(draft, row, typed))
-
-    def _set_count(self, count: int) -> None:
-        self._change(lambda draft: set_count(draft, count))
 
     # The target of an entry is selected elsewhere: what the panel itself highlights does not count.
 
@@ -357,7 +314,7 @@ class HeaderPanel(QWidget):
         self._document.client.ask(ArchiveRequests.header_edit, draft).then(self._add_edit, self._show_message)
 
 
-class HeaderEntriesModel(TitledTable):
+class HeaderEntriesModel(Rows):
     """The rows of a HeaderView. The model changes nothing itself.
 
     Signals:
@@ -369,20 +326,49 @@ class HeaderEntriesModel(TitledTable):
     refused = Signal(str)
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(TITLES, parent)
+        numbers = (("Offset", lambda entry: entry.offset), ("Length", lambda entry: entry.length))
+        offset, length = (self._number_column(title, number) for title, number in numbers)
+        doubt = severity_icon(Severity.WARNING)
+        columns = (
+            Column("Entry", lambda entry: f"{entry.index}{'' if entry.used else ' (unused)'}", 84, _tip, roles=_UNUSED),
+            offset,
+            length,
+            Column(
+                "Points to",
+                lambda entry: entry.words,
+                300,
+                _tip,
+                lambda entry: doubt if entry.doubtful else None,
+                roles=_UNUSED,
+            ),
+        )
+        super().__init__(columns, parent)
         self.view: HeaderView | None = None
         self._hexadecimal = False
 
-    def show(self, view: HeaderView | None) -> None:
+    def _number_column(self, title: str, number: Callable[[EntryView], int]) -> Column:
+        def text(entry: EntryView, grouped_by: str = ",") -> str:
+            return f"0x{number(entry):X}" if self._hexadecimal else f"{number(entry):{grouped_by}}"
+
+        def font(entry: EntryView) -> QFont | None:
+            before = self.view.before if self.view is not None else ()
+            return _font(entry, changed=bool(before) and number(entry) != number(before[entry.index]))
+
+        roles: dict[int, Callable[[EntryView], Any]] = {
+            Qt.ItemDataRole.EditRole: lambda entry: text(entry, ""),
+            Qt.ItemDataRole.FontRole: font,
+        }
+        return Column(title, text, 190, _tip, roles=roles)
+
+    def show_header(self, view: HeaderView | None) -> None:
         """Show a header, or none."""
-        if view is not None and self.view is not None:
-            self.view, self._rows = view, view.entries
-            self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, TARGET))
-            return
-        self.beginResetModel()
+        is_same_size = view is not None and self.view is not None
         self.view = view
-        self._rows = view.entries if view is not None else ()
-        self.endResetModel()
+        if is_same_size and view is not None:
+            self._rows = view.entries
+            self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, TARGET))
+        else:
+            self.show(view.entries if view is not None else ())
 
     def set_hexadecimal(self, on: bool) -> None:
         """Show numbers in hexadecimal, or in decimal."""
@@ -392,7 +378,7 @@ class HeaderEntriesModel(TitledTable):
 
     def entry(self, row: int) -> EntryView | None:
         """The entry in a row, None if there is no such row."""
-        return self.view.entries[row] if self.view is not None and 0 <= row < len(self.view.entries) else None
+        return self._rows[row] if 0 <= row < len(self._rows) else None
 
     # ---- overrides ---------------------------------------------------------------------------------------------
 
@@ -401,21 +387,6 @@ class HeaderEntriesModel(TitledTable):
         if index.column() in EDITABLE and self.view is not None and not self.view.why_not:
             flags |= Qt.ItemFlag.ItemIsEditable
         return flags
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        entry = self.entry(index.row())
-        if entry is None:
-            return None
-        column = index.column()
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
-            return self._text(entry, column, role == Qt.ItemDataRole.EditRole)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return plain(self._tip(entry))
-        if role == Qt.ItemDataRole.DecorationRole and column == TARGET and entry.doubtful:
-            return severity_icon(Severity.WARNING)
-        if role == Qt.ItemDataRole.FontRole:
-            return self._font(entry, column)
-        return None
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         """Emit ``typed`` or ``refused``; the cell changes with the next HeaderView."""
@@ -429,42 +400,26 @@ class HeaderEntriesModel(TitledTable):
         self.typed.emit(index.row(), index.column(), typed)
         return True
 
-    # ---- cell texts --------------------------------------------------------------------------------------------
 
-    def _text(self, entry: EntryView, column: int, editing: bool) -> str:
-        if column == ENTRY:
-            return f"{entry.index}" if entry.used else f"{entry.index} (unused)"
-        if column == TARGET:
-            return short(entry.words)
-        number = entry.offset if column == OFFSET else entry.length
-        if self._hexadecimal:
-            return f"0x{number:X}"
-        return f"{number}" if editing else f"{number:,}"
+def _tip(entry: EntryView) -> str:
+    offset, length = (f"{grouped(number)} ({hexadecimal(number)})" for number in (entry.offset, entry.length))
+    where = f"Offset {offset}, length {length}: {short(entry.words)}."
+    use = "" if entry.used else "Not in use: readers ignore it."
+    doubt = "Readers cannot follow it." if entry.doubtful else ""
+    return " ".join(filter(None, (where, use, doubt)))
 
-    def _tip(self, entry: EntryView) -> str:
-        offset, length = (f"{grouped(number)} ({hexadecimal(number)})" for number in (entry.offset, entry.length))
-        where = f"Offset {offset}, length {length}: {short(entry.words)}."
-        use = "" if entry.used else "Not in use: readers ignore it."
-        doubt = "Readers cannot follow it." if entry.doubtful else ""
-        return " ".join(filter(None, (where, use, doubt)))
 
-    def _is_changed(self, entry: EntryView, column: int) -> bool:
-        """Whether a cell differs from the file."""
-        if self.view is None or not self.view.before:
-            return False
-        before = self.view.before[entry.index]
-        return (column == OFFSET and entry.offset != before.offset) or (
-            column == LENGTH and entry.length != before.length
-        )
+def _font(entry: EntryView, *, changed: bool = False) -> QFont | None:
+    """What is not in use leans, and what differs from the file is underlined."""
+    if entry.used and not changed:
+        return None
+    font = QFont()
+    font.setItalic(not entry.used)
+    font.setUnderline(changed)
+    return font
 
-    def _font(self, entry: EntryView, column: int) -> QFont | None:
-        changed = self._is_changed(entry, column)
-        if entry.used and not changed:
-            return None
-        font = QFont()
-        font.setItalic(not entry.used)
-        font.setUnderline(changed)
-        return font
+
+_UNUSED: dict[int, Callable[[EntryView], Any]] = {Qt.ItemDataRole.FontRole: _font}
 
 
 class NumberEditor(QStyledItemDelegate):

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy
+from PySide6.QtWidgets import QLabel, QScrollArea, QSizePolicy
 
 from inspector.core.edit import Edit, Patch
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span
+from inspector.gui.kit.building import LINE, scrolling
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.theme import fixed_font
 from inspector.operations.protocol.header_draft import EntryView, HeaderView
@@ -25,17 +26,13 @@ class HeaderWrites(QScrollArea):
 
     def __init__(self) -> None:
         super().__init__()
-        self.label = QLabel()
-        self.label.setTextFormat(Qt.TextFormat.RichText)
-        self.label.setWordWrap(True)
-        self.label.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
+        self.label = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
+        self.label.setContentsMargins(*LINE)
         self.label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         for widget in (self, self.label):
             widget.setAccessibleName("What would be written")
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setWidgetResizable(True)
-        self.setWidget(self.label)
+        scrolling(self.label, self)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self.shown: Edit | None = None
         self.hide()

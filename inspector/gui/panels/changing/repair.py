@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QSizePolicy, QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.verdict import State
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
+from inspector.gui.kit.building import dressed, in_column, in_row, page_of
 from inspector.gui.kit.icons import severity_icon, state_icon
 from inspector.gui.kit.row_hover import light_rows
-from inspector.gui.kit.style import GRID, on_grid
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.widgets import Details, Emptiable, push_button, sentence_label
 from inspector.operations.protocol.edit_views import RepairPlan, RepairRow, SalvageReport
@@ -51,54 +52,40 @@ class RepairPanel(QWidget):
         self.plan: RepairPlan | None = None
         self._is_planning = False
         self.sentence = sentence_label()
-        self.list = light_rows(QListWidget())
-        self.list.setAccessibleName("Repairs")
-        self.list.setAlternatingRowColors(True)
-        self.list.setWordWrap(True)
+        self.list = dressed(light_rows(QListWidget()), "Repairs", alternatingRowColors=True, wordWrap=True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.about = Details("About the selected repair")
-        self.make = push_button("&Repair in Place", "Write these repairs to the archive itself")
-        self.show_ = push_button(
-            "Sh&ow Changes", "Show the repairs as pending changes, byte by byte, before anything is written"
+        tip = "Write these repairs to the archive itself"
+        self.make = push_button("&Repair in Place", tip, self.repair_in_place)
+        tip = "Show the repairs as pending changes, byte by byte, before anything is written"
+        self.show_ = push_button("Sh&ow Changes", tip, self._show_changes)
+        self.copy_ = push_button(
+            "Repair a &Copy…",
+            "Write a repaired copy; the file stays as it is",
+            lambda: self.copyRequested.emit(self.accepted()),
         )
-        self.copy_ = push_button("Repair a &Copy…", "Write a repaired copy; the file stays as it is")
-        self.salvage = push_button("&Salvage…", "Write everything that is provably intact to a new archive")
-        self._page = self._lay_out()
+        self.salvage = push_button(
+            "&Salvage…",
+            "Write everything that is provably intact to a new archive",
+            lambda: self.salvageRequested.emit(self.accepted()),
+        )
+        # Side by side, because panels at the bottom are wide and low.
+        plan = in_row((self.list, 3), (self.about, 2))
+        bar = in_row(self.make, self.show_, self.copy_, self.salvage, 1)
+        edge = (2 * GRID, GRID, 2 * GRID, 0)
+        self._page = page_of(in_column(bar, self.sentence, (plan, 1), edge=edge, gap=GRID))
+        self.about.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self._stack = Emptiable(self._page)
-        layout = on_grid(QVBoxLayout(self))
-        layout.addWidget(self._stack)
+        in_column(self._stack, on=self)
         self.setFocusProxy(self.list)
         self.list.currentItemChanged.connect(self._show_details)
         self.list.itemClicked.connect(self._show_bytes)
         self.list.itemActivated.connect(self._show_bytes)
-        self.list.itemChanged.connect(self._acceptance_changed)
-        self.make.clicked.connect(self.repair_in_place)
-        self.show_.clicked.connect(self._show_changes)
-        self.copy_.clicked.connect(lambda: self.copyRequested.emit(self.accepted()))
-        self.salvage.clicked.connect(lambda: self.salvageRequested.emit(self.accepted()))
+        self.list.itemChanged.connect(lambda _: self.ask())  # a repair was confirmed, or no longer is
         editing.written.connect(lambda _: self.forget())
         document.statusChanged.connect(self._show_why_empty)
         self.forget()
-
-    def _lay_out(self) -> QWidget:
-        page = QWidget()
-        buttons = QHBoxLayout()
-        for button in (self.make, self.show_, self.copy_, self.salvage):
-            buttons.addWidget(button)
-        buttons.addStretch(1)
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(2 * GRID, GRID, 2 * GRID, 0)
-        layout.setSpacing(GRID)
-        layout.addLayout(buttons)
-        layout.addWidget(self.sentence)
-        # Side by side, because panels at the bottom are wide and low.
-        plan = QHBoxLayout()
-        plan.addWidget(self.list, 3)
-        plan.addWidget(self.about, 2)
-        self.about.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
-        layout.addLayout(plan, 1)
-        return page
 
     # ---- the plan ----------------------------------------------------------------------------------------------
 
@@ -166,23 +153,21 @@ class RepairPanel(QWidget):
     def _show_plan(self, plan: RepairPlan, code_to_select: str) -> None:
         accepted = self.accepted()
         self.plan = plan
-        self.list.blockSignals(True)
-        self.list.clear()
-        salvage = (plan.salvage,) if plan.salvage is not None else ()
-        for row in (*plan.repairs, *salvage):
-            self._add(row, row.code in accepted)
-        for row in plan.waiting:
-            self._add(row, False)
-        for sentence in plan.left:
-            self._add_unrepaired(sentence)
-        self.list.blockSignals(False)
+        with QSignalBlocker(self.list):
+            self.list.clear()
+            for row in (*plan.repairs, *(() if plan.salvage is None else (plan.salvage,))):
+                self._add(row, row.code in accepted)
+            for row in plan.waiting:
+                self._add(row, False)
+            for sentence in plan.left:
+                self._add_unrepaired(sentence)
         self._select(code_to_select)
         is_real = not self._document.in_experiment
         only_saved = ONLY_SAVED.format("a replay" if self._document.in_replay else "an experiment")
         self.sentence.setText(plan.sentence if is_real else f"{plan.sentence} {only_saved}")
-        self.make.setEnabled(is_real and bool(plan.repairs))
+        for button in (self.make, self.copy_):
+            button.setEnabled(is_real and bool(plan.repairs))
         self.show_.setEnabled(is_real and plan.edit is not None)
-        self.copy_.setEnabled(is_real and bool(plan.repairs))
         self.salvage.setEnabled(is_real and plan.salvage is not None)
         if self.list.count() or plan.salvage is not None:
             self._stack.show_view(self._page)
@@ -207,9 +192,8 @@ class RepairPanel(QWidget):
 
     def _show_details(self, item: QListWidgetItem | None, _: object = None) -> None:
         row = item.data(_ROLE) if item is not None else None
-        is_salvage = self.plan is not None and row is not None and row == self.plan.salvage
         text = "" if row is None else _details_text(row)
-        if is_salvage and self.plan is not None:
+        if self.plan is not None and row is not None and row == self.plan.salvage:
             text = "\n".join(filter(None, (text, _report_text(self.plan.report), SALVAGE_NOTE)))
         self.about.say(text)
 
@@ -218,10 +202,6 @@ class RepairPanel(QWidget):
         spans = row.spans if row is not None else ()
         if spans and spans[0].start < size:
             self._document.go_to(0, spans[0].start, min(spans[0].stop, size), ORIGIN)
-
-    def _acceptance_changed(self, _: QListWidgetItem) -> None:
-        """Make a new plan: a repair was confirmed, or no longer is."""
-        self.ask()
 
     # ---- repair ------------------------------------------------------------------------------------------------
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from PySide6.QtCore import QModelIndex, QObject, QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QSizePolicy, QSlider, QSpinBox, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QComboBox, QSizePolicy, QSlider, QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.names import visible
@@ -15,10 +15,10 @@ from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.document.replaying import Replaying
+from inspector.gui.kit.building import dressed, in_column, number_of, page_of, side_by_side
 from inspector.gui.kit.icons import severity_icon, state_icon
+from inspector.gui.kit.listing import Column, ListView, Rows
 from inspector.gui.kit.style import GRID
-from inspector.gui.kit.table_models import Index, TitledTable
-from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import (
     Emptiable,
     FlowLayout,
@@ -26,7 +26,6 @@ from inspector.gui.kit.widgets import (
     push_button,
     select_row,
     sentence_label,
-    table_view,
 )
 from inspector.gui.panels.banner import REPAIRABLE
 from inspector.operations.protocol.replay_views import (
@@ -56,9 +55,6 @@ READING = "Reading the archive as each reader after each write…"
 NO_CRASHES = "The history of an archive tells its states, not the writes between them, so there are no crash points."
 NOT_READ = "Press Crash Points to see what each reader makes of the archive if its writer stops at a write."
 PARTLY = ", partly"
-STEP_TITLES = ("Write", "What is written", "Bytes")
-CRASH_TITLES = ("A crash", "Check")
-REPAIR_TITLE = "Repair leads"
 _MAX_SPIN = 2**31 - 1
 _MARKS = {
     CrashState.RECOVERABLE: Severity.WARNING,
@@ -75,6 +71,69 @@ def sign(document: Document, replaying: Replaying) -> str:
         words = state.view.words(state.point)
         parts.append(f"{words[0].upper()}{words[1:]}: {in_bytes(state.size)}.")
     return " ".join(parts)
+
+
+def repair_text(row: MatrixRow) -> str:
+    """Where the repair leads, and what it needs to be accepted."""
+    if row.repair is RepairEnd.NONE:
+        return str(row.repair)
+    return f"{row.repair}, accepting {row.accept}" if row.accept else str(row.repair)
+
+
+def _step_number(row: StepRow) -> str:
+    return f"{row.number} of {row.of}{PARTLY if row.is_partly else ''}" if row.step is not None else "before"
+
+
+def _step_what(row: StepRow) -> str:
+    if row.step is None:
+        return "nothing yet"
+    what = "cut off" if row.step.kind is StepKind.CUT else row.step.what
+    return f"{what}; then it waits for the disk" if row.step.synced else what
+
+
+def _step_bytes(row: StepRow) -> str:
+    step = row.step
+    return "" if step is None else f"{in_bytes(step.size)} at {grouped(step.offset)} ({hexadecimal(step.offset)})"
+
+
+STEPS = (Column("Write", _step_number), Column("What is written", _step_what), Column("Bytes", _step_bytes))
+
+
+class StepRow(NamedTuple):
+    """A write of ``of``, or None for the archive before the first; ``is_partly``: the point shown is in the middle."""
+
+    number: int
+    of: int
+    step: StepView | None
+    is_partly: bool
+
+
+def step_rows(view: ReplayView, point: Point) -> list[StepRow]:
+    """The archive before the first write, and after each, as rows."""
+    steps = (None, *view.steps)
+    return [
+        StepRow(at, len(view.steps), step, bool(point.part) and at == point.done + 1) for at, step in enumerate(steps)
+    ]
+
+
+def matrix_columns(matrix: Matrix) -> list[Column]:
+    """Crash points by what a check and each reader make of them."""
+
+    def of_reader(at: int, title: str) -> Column:
+        def tip(row: MatrixRow) -> str:
+            return f"{row.cells[at]}: the reader {CRASH_MEANINGS[row.cells[at]]}. {row.messages[at]}".strip()
+
+        def mark(row: MatrixRow) -> Any:
+            return severity_icon(_MARKS[row.cells[at]]) if row.cells[at] in _MARKS else None
+
+        return Column(title, lambda row: str(row.cells[at]), tip=tip, icon=mark)
+
+    return [
+        Column("A crash", lambda row: row.words),
+        Column("Check", lambda row: str(row.state), icon=lambda row: state_icon(row.state)),
+        *(of_reader(at, reader.title) for at, reader in enumerate(matrix.readers)),
+        Column("Repair leads", repair_text),
+    ]
 
 
 class ReplayPanel(QWidget):
@@ -98,51 +157,49 @@ class ReplayPanel(QWidget):
         self._accepted = accepted
         self._offered: list[tuple[str, Writes | None]] = []
         self._is_due = False
-        self.chooser = QComboBox()
-        self.chooser.setPlaceholderText("nothing to replay yet")
-        self.chooser.setAccessibleName("What is written")
+        self._shown: ReplayView | None = None
+        self.chooser = dressed(QComboBox(placeholderText="nothing to replay yet"), "What is written")
         self.chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.begin_ = push_button("Replay", "Show the archive before the first of these writes")
-        self.previous = push_button("◀ Previous", "The archive before this write (Alt+Shift+Left)")
-        self.next = push_button("Next ▶", "The archive after the next write (Alt+Shift+Right)")
-        self.slider = QSlider(Qt.Orientation.Horizontal)
-        self.slider.setAccessibleName("Writes that are made")
+        self.begin_ = push_button("Replay", "Show the archive before the first of these writes", self.begin)
+        tip = "The archive before this write (Alt+Shift+Left)"
+        self.previous = push_button("◀ Previous", tip, lambda: replaying.step(-1))
+        self.next = push_button(
+            "Next ▶", "The archive after the next write (Alt+Shift+Right)", lambda: replaying.step(1)
+        )
+        self.slider = dressed(QSlider(Qt.Orientation.Horizontal), "Writes that are made", pageStep=1)
         self.slider.setMinimumWidth(120)
-        self.slider.setPageStep(1)
-        self.part = QSpinBox()
-        self.part.setAccessibleName("Bytes of the next write that are written")
-        self.part.setKeyboardTracking(False)
-        self.part.setToolTip("Stop in the middle of the next write, after so many of its bytes")
-        self.crashes = push_button("Crash Points", "What does each reader make of a crash at each write?")
-        self.save = push_button("Save as New File…", "Write the archive as it is shown to a new file")
-        self.leave = push_button("Leave Replay", "Show the archive as it is")
-        self.steps_model = StepsModel(self)
-        self.steps = table_view(self.steps_model, {}, "Writes of the replay")
-        self.matrix_model = MatrixModel(self)
-        self.matrix = table_view(self.matrix_model, {}, "What each reader makes of a crash")
+        tip = "Stop in the middle of the next write, after so many of its bytes"
+        self.part = number_of("Bytes of the next write that are written", 0, 0, 0, toolTip=tip, keyboardTracking=False)
+        tip = "What does each reader make of a crash at each write?"
+        self.crashes = push_button("Crash Points", tip, replaying.read_crashes)
+        self.save = push_button(
+            "Save as New File…", "Write the archive as it is shown to a new file", self.saveRequested
+        )
+        self.leave = push_button("Leave Replay", "Show the archive as it is", replaying.leave)
+        self.steps_model = Rows(STEPS, self)
+        self.steps = ListView(self.steps_model, STEPS, "Writes of the replay")
+        self.matrix_model = Rows((), self)
+        self.matrix = ListView(self.matrix_model, (), "What each reader makes of a crash")
         self.about = sentence_label()
         self._crash_stack = Emptiable(self.matrix)
-        self._stack = Emptiable(page := self._page())
-        self._pages = page
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(2 * GRID, GRID, 2 * GRID, 0)
-        layout.setSpacing(GRID)
-        layout.addLayout(self._bar())
-        layout.addWidget(self._stack, 1)
+        for widget in (self.steps, self._crash_stack):
+            widget.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
+        split = side_by_side((self.steps, 2), (self._crash_stack, 3))
+        self._page = page_of(in_column((split, 1), self.about, gap=GRID), "Writes and crash points")
+        self._stack = Emptiable(self._page)
+        bar = FlowLayout(GRID, GRID)
+        bar.add(label_of("&Writes of:", self.chooser), self.chooser, self.begin_)
+        bar.add(self.previous, self.slider, self.next)
+        bar.add(label_of("In the middle, after", self.part), self.part, self.crashes, self.save, self.leave)
+        in_column(bar, (self._stack, 1), on=self, edge=(2 * GRID, GRID, 2 * GRID, 0), gap=GRID)
         self.setFocusProxy(self.chooser)
         self.chooser.activated.connect(lambda _: self._enable())
-        self.begin_.clicked.connect(self.begin)
-        self.previous.clicked.connect(lambda: replaying.step(-1))
-        self.next.clicked.connect(lambda: replaying.step(1))
         self.slider.valueChanged.connect(lambda done: replaying.go(Point(done)))
         self.part.valueChanged.connect(lambda part: replaying.go(Point(replaying.point.done, part)))
-        self.crashes.clicked.connect(replaying.read_crashes)
-        self.save.clicked.connect(self.saveRequested)
-        self.leave.clicked.connect(replaying.leave)
         self.steps.selectionModel().currentChanged.connect(self._step_chosen)
         self.steps.clicked.connect(lambda _: self._show_bytes())
-        self.matrix.activated.connect(self._crash_chosen)
-        self.matrix.clicked.connect(self._crash_chosen)
+        for chosen in (self.matrix.activated, self.matrix.clicked):
+            chosen.connect(self.matrix.each_row(lambda row: replaying.go(row.point)))
         replaying.changed.connect(self._refresh)
         replaying.shown.connect(self._wait_for_bytes)
         document.layersChanged.connect(self._bytes_may_be_there)
@@ -150,30 +207,6 @@ class ReplayPanel(QWidget):
             changed.connect(self._offer)
         self._offer()
         self._refresh()
-
-    def _bar(self) -> FlowLayout:
-        bar = FlowLayout(GRID, GRID)
-        bar.add(label_of("&Writes of:", self.chooser), self.chooser, self.begin_)
-        bar.add(self.previous, self.slider, self.next)
-        bar.add(label_of("In the middle, after", self.part), self.part)
-        bar.add(self.crashes, self.save, self.leave)
-        return bar
-
-    def _page(self) -> QWidget:
-        page = QWidget()
-        page.setAccessibleName("Writes and crash points")
-        split = QSplitter(Qt.Orientation.Horizontal)
-        for widget in (self.steps, self._crash_stack):
-            widget.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
-            split.addWidget(widget)
-        split.setStretchFactor(0, 2)
-        split.setStretchFactor(1, 3)
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID)
-        layout.addWidget(split, 1)
-        layout.addWidget(self.about)
-        return page
 
     # ---- choosing ----------------------------------------------------------------------------------------------
 
@@ -239,10 +272,14 @@ class ReplayPanel(QWidget):
 
     def _show_view(self, view: ReplayView) -> None:
         point = self._replaying.point
-        if self.steps_model.show(view, point):
-            self.steps.resizeColumnsToContents()
-            self.steps.setColumnWidth(0, self.steps.columnWidth(0) + self.fontMetrics().horizontalAdvance(PARTLY))
+        rows = step_rows(view, point)
         with QSignalBlocker(self.steps.selectionModel()):
+            if self.steps_model.rows != tuple(rows):
+                self.steps_model.show(rows)
+            if self._shown is not view:
+                self._shown = view
+                self.steps.resizeColumnsToContents()
+                self.steps.setColumnWidth(0, self.steps.columnWidth(0) + self.fontMetrics().horizontalAdvance(PARTLY))
             select_row(self.steps, self.steps_model.index(point.done + (point.part > 0), 0), scroll=True)
         self.steps.viewport().update()
         with QSignalBlocker(self.slider):
@@ -256,8 +293,8 @@ class ReplayPanel(QWidget):
             self.part.setSuffix(f" of {in_bytes(following.size)}" if following is not None and room else "")
         self.about.setText("  ".join((f"{view.title}.", *view.notes)))
         self._show_crashes(view)
-        if self._stack.currentWidget() is not self._pages:
-            self._stack.show_view(self._pages)
+        if self._stack.currentWidget() is not self._page:
+            self._stack.show_view(self._page)
         self.slider.setToolTip(view.words(point))
 
     def _show_crashes(self, view: ReplayView) -> None:
@@ -267,10 +304,12 @@ class ReplayPanel(QWidget):
         elif replaying.matrix is None:
             self._crash_stack.show_sentence(READING if replaying.reading else NOT_READ)
         else:
-            if self.matrix_model.show(replaying.matrix):
-                self.matrix.resizeColumnsToContents()
+            rows = replaying.matrix.rows
             with QSignalBlocker(self.matrix.selectionModel()):
-                row = self.matrix_model.row_of(replaying.point)
+                if self.matrix_model.rows != rows:
+                    self.matrix_model.show(rows, columns=matrix_columns(replaying.matrix))
+                    self.matrix.resizeColumnsToContents()
+                row = next((at for at, each in enumerate(rows) if each.point == replaying.point), -1)
                 select_row(self.matrix, self.matrix_model.index(row, 0) if row >= 0 else QModelIndex(), scroll=True)
             self._crash_stack.show_view(self.matrix)
 
@@ -292,11 +331,6 @@ class ReplayPanel(QWidget):
     def _step_chosen(self, now: QModelIndex) -> None:
         if now.isValid() and self._replaying.point != Point(now.row()):
             self._replaying.go(Point(now.row()))
-
-    def _crash_chosen(self, index: QModelIndex) -> None:
-        matrix = self._replaying.matrix
-        if matrix is not None and index.isValid():
-            self._replaying.go(matrix.rows[index.row()].point)
 
     def _wait_for_bytes(self) -> None:
         self._is_due = True
@@ -321,96 +355,3 @@ class ReplayPanel(QWidget):
             start, stop = span.clipped(0, self._document.size)
             start = min(start, self._document.size - 1)
             self._document.go_to(0, start, max(start, stop), ORIGIN)
-
-
-class StepsModel(TitledTable):
-    """A row for the archive before the first write, and one for each write."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(STEP_TITLES, parent)
-        self._view: ReplayView | None = None
-        self._point = Point(0)
-
-    def show(self, view: ReplayView, point: Point) -> bool:
-        """Show the writes of a replay, and how far they are; returns whether they are others than before."""
-        before, self._point = self._point, point
-        if view == self._view:
-            for row in {before.done + 1, point.done + 1} & set(range(self.count)):
-                self.dataChanged.emit(self.index(row, 0), self.index(row, 0))
-            return False
-        self.beginResetModel()
-        self._view = view
-        self._rows = (None, *view.steps)
-        self.endResetModel()
-        return True
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid() or role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return None
-        text = self._text(index.row(), index.column())
-        return text if role == Qt.ItemDataRole.DisplayRole else plain(text)
-
-    def _text(self, row: int, column: int) -> str:
-        step: StepView | None = self._rows[row]
-        if step is None:
-            return ("before", "nothing yet", "")[column]
-        if column == 0:
-            partly = PARTLY if self._point.part and row == self._point.done + 1 else ""
-            return f"{row} of {self.count - 1}{partly}"
-        if column == 1:
-            what = "cut off" if step.kind is StepKind.CUT else step.what
-            return f"{what}; then it waits for the disk" if step.synced else what
-        return f"{in_bytes(step.size)} at {grouped(step.offset)} ({hexadecimal(step.offset)})"
-
-
-class MatrixModel(TitledTable):
-    """Crash points by readers."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__((*CRASH_TITLES, REPAIR_TITLE), parent)
-        self._matrix: Matrix | None = None
-
-    def show(self, matrix: Matrix) -> bool:
-        """Show a matrix; returns whether it is another one than before."""
-        if matrix is self._matrix:
-            return False
-        self.beginResetModel()
-        self._matrix = matrix
-        self._titles = (*CRASH_TITLES, *(each.title for each in matrix.readers), REPAIR_TITLE)
-        self._rows = matrix.rows
-        self.endResetModel()
-        return True
-
-    def row_of(self, point: Point) -> int:
-        """The row of a point, -1 if it has none."""
-        return next((at for at, row in enumerate(self._rows) if row.point == point), -1)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
-            return None
-        row: MatrixRow = self._rows[index.row()]
-        column = index.column()
-        if column < len(CRASH_TITLES):
-            text = (row.words, str(row.state))[column]
-            if role == Qt.ItemDataRole.DecorationRole and column == 1:
-                return state_icon(row.state)
-        elif column == self.columnCount() - 1:
-            text = repair_text(row)
-        else:
-            cell = row.cells[column - len(CRASH_TITLES)]
-            text = str(cell)
-            if role == Qt.ItemDataRole.DecorationRole:
-                return severity_icon(_MARKS[cell]) if cell in _MARKS else None
-            if role == Qt.ItemDataRole.ToolTipRole:
-                message = row.messages[column - len(CRASH_TITLES)]
-                return plain(f"{text}: the reader {CRASH_MEANINGS[cell]}. {message}".strip())
-        if role == Qt.ItemDataRole.DisplayRole:
-            return text
-        return plain(text) if role == Qt.ItemDataRole.ToolTipRole else None
-
-
-def repair_text(row: MatrixRow) -> str:
-    """Where the repair leads, and what it needs to be accepted."""
-    if row.repair is RepairEnd.NONE:
-        return str(row.repair)
-    return f"{row.repair}, accepting {row.accept}" if row.accept else str(row.repair)

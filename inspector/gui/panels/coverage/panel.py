@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from inspector.core.numbers import plural
 from inspector.gui.document.document import Document, Selection
+from inspector.gui.kit.building import LINE, dressed, in_column, in_row, scrolling
+from inspector.gui.kit.listing import read_pages
 from inspector.gui.kit.style import GRID, secondary
-from inspector.gui.kit.widgets import ElidedLabel, Emptiable, debounce, sentence_label
+from inspector.gui.kit.widgets import ElidedLabel, Emptiable, debounce, push_button, sentence_label
 from inspector.gui.panels.coverage.painting import Legend
 from inspector.gui.panels.coverage.view import BandView
 from inspector.operations.protocol.coverage_views import DatasetRow, RangePlace, RangeRow
@@ -42,19 +46,20 @@ class CoveragePanel(QWidget):
         self.description.setAccessibleName("Description of the band")
         self.legend = Legend()
         self._list = QWidget()
-        self._rows = QVBoxLayout(self._list)
-        self._rows.setContentsMargins(0, 0, 0, 0)
-        self._rows.setSpacing(0)
-        self._area = QScrollArea()
-        self._area.setWidgetResizable(True)
-        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._rows = in_column(on=self._list)
+        self._area = scrolling(self._list)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._area.setWidget(self._list)
         self._stack = Emptiable(self._area)
         self._stack.show_sentence("Listing the ranges…")
         self.setFocusProxy(self._stack)
-        self._lay_out()
+        self.buttons = [
+            self._button("+", "Zoom In", "Show fewer keys (+, or the wheel)", 1),
+            self._button("−", "Zoom Out", "Show more keys (-, or the wheel)", -1),
+            self._button("All", "Show All Keys", "Show all keys of the dataset (0)", 0),
+        ]
+        foot = in_row((self.description, 1), self.legend, *self.buttons, edge=LINE, gap=GRID)
+        in_column((self._stack, 1), foot, on=self)
         self.source.datasetsLoaded.connect(self._datasets_received)
         self.source.rangesLoaded.connect(self._set_ranges)
         self.source.statesChanged.connect(self._take_states)
@@ -62,32 +67,9 @@ class CoveragePanel(QWidget):
         document.selected.connect(self._follow)
         self.source.load()
 
-    def _lay_out(self) -> None:
-        foot = QHBoxLayout()
-        foot.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
-        foot.setSpacing(GRID)
-        foot.addWidget(self.description, 1)
-        foot.addWidget(self.legend)
-        self.buttons = [
-            self._button("+", "Zoom In", "Show fewer keys (+, or the wheel)", 1),
-            self._button("−", "Zoom Out", "Show more keys (-, or the wheel)", -1),
-            self._button("All", "Show All Keys", "Show all keys of the dataset (0)", 0),
-        ]
-        for button in self.buttons:
-            foot.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._stack, 1)
-        layout.addLayout(foot)
-
     def _button(self, text: str, name: str, tip: str, steps: int) -> QPushButton:
-        button = QPushButton(text)
-        button.setAccessibleName(name)
-        button.setToolTip(tip)
-        button.setFlat(True)
+        button = dressed(push_button(text, tip, lambda: self._zoom(steps)), name, flat=True)
         button.setMaximumWidth(button.fontMetrics().horizontalAdvance(text) + BUTTON_PADDING_PX)
-        button.clicked.connect(lambda: self._zoom(steps))
         return button
 
     def _zoom(self, steps: int) -> None:
@@ -209,7 +191,7 @@ class RangeSource(QObject):
         super().__init__(document)
         self._document = document
         self._is_loading = False
-        self._rows: list[RangeRow] = []
+        self._number = 0
         self._codes = bytearray()
         self._is_waiting = False
         self._stale = False
@@ -230,20 +212,17 @@ class RangeSource(QObject):
             self._document.client.ask(ArchiveRequests.datasets).then(self._datasets_received, self.failed.emit)
 
     def _datasets_received(self, datasets: tuple[DatasetRow, ...]) -> None:
+        client = self._document.client
+
+        def ask(first: int, take: Callable[[Page[RangeRow]], None]) -> None:
+            client.ask(ArchiveRequests.ranges, first, RANGES_PER_REQUEST).then(take, self.failed.emit)
+
         self.datasetsLoaded.emit(datasets)
-        self._request_rows()
+        read_pages(ask, self._take_ranges)
 
-    def _request_rows(self) -> None:
-        self._document.client.ask(ArchiveRequests.ranges, len(self._rows), RANGES_PER_REQUEST).then(
-            self._rows_received, self.failed.emit
-        )
-
-    def _rows_received(self, page: Page[RangeRow]) -> None:
-        self._rows += page.rows
-        if page.rows and len(self._rows) < page.total:
-            self._request_rows()
-            return
-        self.rangesLoaded.emit(self._rows)
+    def _take_ranges(self, rows: list[RangeRow]) -> None:
+        self._number = len(rows)
+        self.rangesLoaded.emit(rows)
         self._request_states()
 
     def _schedule_states(self) -> None:
@@ -253,7 +232,7 @@ class RangeSource(QObject):
     def _request_states(self) -> None:
         """Request all states page by page; a call during that time repeats it afterwards."""
         self._stale = self._is_waiting
-        if self._rows and not self._is_waiting:
+        if self._number and not self._is_waiting:
             self._is_waiting = True
             self._codes = bytearray()
             self._request_state_page()
@@ -265,7 +244,7 @@ class RangeSource(QObject):
 
     def _take_states(self, codes: bytes) -> None:
         self._codes += codes
-        if codes and len(self._codes) < len(self._rows):
+        if codes and len(self._codes) < self._number:
             self._request_state_page()
             return
         self._is_waiting = False

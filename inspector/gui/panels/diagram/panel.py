@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from inspector.core.drawing.diagram import Diagram
 from inspector.core.numbers import count
 from inspector.gui.document.document import Document, Selection
-from inspector.gui.kit.style import GRID, on_grid, secondary
+from inspector.gui.kit.building import LINE, in_column, scrolling
+from inspector.gui.kit.style import secondary
 from inspector.gui.kit.text import loading_text
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, debounce
 from inspector.gui.panels.diagram.view import DiagramView
@@ -35,19 +36,16 @@ class DiagramPanel(QWidget):
         self._asked = 0
         self._generation = -1
         self.view = DiagramView()
-        self.area = QScrollArea()
-        self.area.setFrameShape(QScrollArea.Shape.NoFrame)
-        self.area.setWidget(self.view)
+        self.area = scrolling(self.view)
+        self.area.setWidgetResizable(False)
         self.area.setBackgroundRole(QPalette.ColorRole.Base)
         self.area.setFocusProxy(self.view)
         self.area.setAccessibleName(self.view.accessibleName())
         self.about = secondary(ElidedLabel("", Qt.TextElideMode.ElideRight))
-        self.about.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
+        self.about.setContentsMargins(*LINE)
         self._stack = Emptiable(self.area)
         self.setFocusProxy(self.view)
-        layout = on_grid(QVBoxLayout(self), gap=0)
-        layout.addWidget(self._stack, 1)
-        layout.addWidget(self.about)
+        in_column((self._stack, 1), self.about, on=self)
         self._delay = debounce(self, DELAY_MS, self.ask)
         self.area.viewport().installEventFilter(self)
         self.view.chosen.connect(self._choose)

@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QComboBox,
-    QHBoxLayout,
-    QSizePolicy,
-    QSpinBox,
-    QSplitter,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QComboBox, QSizePolicy, QToolButton, QWidget
 
 from inspector.core.numbers import count, grouped
 from inspector.core.reader import ReaderKind, Step
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
+from inspector.gui.kit.building import (
+    choice_of,
+    dressed,
+    in_column,
+    in_row,
+    number_of,
+    page_of,
+    side_by_side,
+    tool_button,
+)
 from inspector.gui.kit.item_views import ColumnWidener
+from inspector.gui.kit.listing import Deliver, read_pages, widths
 from inspector.gui.kit.style import GRID, Sentences
-from inspector.gui.kit.table_models import FixedTable
 from inspector.gui.kit.text import loading_text
-from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, label_of, sentence_label, table_view, tree_view
-from inspector.gui.panels.reader.steps import BYTES, DECISION, STEP, VALUE, StepsModel, overlap, span_text
-from inspector.gui.panels.reader.table import KIND_LABELS, WHY, table_row
-from inspector.gui.panels.reader.table import TITLES as TABLE_TITLES
-from inspector.gui.panels.reader.table import WIDTHS as TABLE_WIDTHS
+from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, label_of, sentence_label, tree_view
+from inspector.gui.panels.reader.steps import BYTES, COLUMNS, DECISION, StepsModel, overlap, span_text
+from inspector.gui.panels.reader.table import KIND_LABELS, ReadersTable
 from inspector.gui.panels.reader.timeline import ReadTimeline, reads_text
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.trace_views import ReaderInfo, ReaderRow, TraceResult
-from inspector.operations.protocol.views import Page, Stage
+from inspector.operations.protocol.trace_views import ReaderInfo, TraceResult
+from inspector.operations.protocol.views import Stage
 
 ORIGIN = "reader"
 NOT_YET = "Choose a reader to see every step it takes through this archive."
@@ -44,18 +42,10 @@ PAGE_STEPS = 1_000
 SPEEDS = (1, 2, 5, 10, 50)
 """Steps in a second while playing."""
 DEFAULT_LATENCY_MS = 50
-WIDTHS = {STEP: 270, VALUE: 210, DECISION: 180, BYTES: 110}
 
 
 def _button(text: str, tip: str, pressed: Callable[[], object]) -> QToolButton:
-    button = QToolButton()
-    button.setText(text)
-    button.setToolTip(tip)
-    button.setAccessibleName(tip)
-    button.setAutoRaise(True)
-    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    button.clicked.connect(lambda _=False: pressed())
-    return button
+    return dressed(tool_button(text, tip, pressed), tip)
 
 
 class ReaderPanel(QWidget):
@@ -74,64 +64,31 @@ class ReaderPanel(QWidget):
         self._readers_of = ("", -1)
         self._followed = ""
         self.result: TraceResult | None = None
-        self.rows: tuple[ReaderRow, ...] = ()
         self.breakpoints: list[Span] = []
-        self._arriving: list[Step] = []
-        self._is_wanted = False
+        self.is_needed = False
         self._is_moving = False
         self._trace = 0
-        self.chooser = QComboBox()
-        self.chooser.setAccessibleName("Reader")
+        self.chooser = dressed(QComboBox(), "Reader")
         self.chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.model = StepsModel(self)
-        self.tree = tree_view(self.model, WIDTHS, "Steps of the reader")
+        self.tree = tree_view(self.model, widths(COLUMNS), "Steps of the reader")
         self.tree.setItemDelegateForColumn(DECISION, Sentences(self.tree))
-        ColumnWidener(self.tree, BYTES, WIDTHS[BYTES])
+        ColumnWidener(self.tree, BYTES, COLUMNS[BYTES].width)
         self.tree.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.about = sentence_label()
         self.end = Details("How the reader ends")
         self.variables = Details("Variables of the reader at this step")
-        self.table_model = FixedTable(TABLE_TITLES, (), self)
-        self.table = table_view(self.table_model, TABLE_WIDTHS, "What each reader makes of this archive")
-        self.table.setItemDelegateForColumn(WHY, Sentences(self.table))
+        self.readers = ReadersTable(document)
         self.timeline = ReadTimeline()
         self.costs = sentence_label()
-        self.latency = QSpinBox()
-        self.latency.setRange(0, 5_000)
-        self.latency.setSuffix(" ms")
-        self.latency.setValue(DEFAULT_LATENCY_MS)
-        self.latency.setToolTip("The time that one request takes, for the sum beside it")
-        self.speed = QComboBox()
-        self.speed.setAccessibleName("Speed")
-        for speed in SPEEDS:
-            self.speed.addItem(f"{speed} a second", speed)
+        tip = "The time that one request takes, for the sum beside it"
+        self.latency = number_of("Latency", 0, 5_000, DEFAULT_LATENCY_MS, suffix=" ms", toolTip=tip)
+        self.speed = choice_of("Speed", {speed: f"{speed} a second" for speed in SPEEDS})
         self.speed.setCurrentIndex(1)
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._play_on)
         self.playing = _button("▶", "Play", self.play)
         self.breaking = _button("● Break Here", "Stop playing at the selected bytes, or no longer", self.toggle_break)
-        self._stack = Emptiable(page := self._lay_out())
-        self._page = page
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(self._bar())
-        layout.addWidget(self._stack, 1)
-        self.setFocusProxy(self.tree)
-        self.chooser.activated.connect(lambda _: self.follow())
-        self.tree.selectionModel().currentChanged.connect(self._step_chosen)
-        self.table.activated.connect(self._reader_chosen)
-        self.timeline.stepChosen.connect(self._go_to_number)
-        self.latency.valueChanged.connect(lambda _: self._show_costs())
-        self.speed.currentIndexChanged.connect(lambda _: self._timer.setInterval(self._interval()))
-        document.statusChanged.connect(self._status_changed)
-        self._stack.show_sentence(NOT_YET)
-        self._set_enabled()
-
-    # ---- layout ------------------------------------------------------------------------------------------------
-
-    def _bar(self) -> FlowLayout:
-        bar = FlowLayout(GRID, GRID)
         self._moves = [
             _button("|◀", "First step", lambda: self.go(0)),
             _button("◀", "Previous step", lambda: self.step(-1)),
@@ -141,59 +98,46 @@ class ReaderPanel(QWidget):
             _button("To This Byte", "Run to the next step that touches the byte at the caret", self.to_byte),
             self.breaking,
         ]
+        bar = FlowLayout(GRID, GRID)
         bar.add(self.chooser, *self._moves, self.speed)
-        return bar
+        self._page = self._lay_out()
+        self._stack = Emptiable(self._page)
+        in_column(bar, (self._stack, 1), on=self)
+        self.setFocusProxy(self.tree)
+        self.chooser.activated.connect(lambda _: self.follow())
+        self.tree.selectionModel().currentChanged.connect(self._step_chosen)
+        self.readers.chosen.connect(self._reader_chosen)
+        self.timeline.stepChosen.connect(self._go_to_number)
+        self.latency.valueChanged.connect(lambda _: self._show_costs())
+        self.speed.currentIndexChanged.connect(lambda _: self._timer.setInterval(self._interval()))
+        document.statusChanged.connect(self._status_changed)
+        self._stack.show_sentence(NOT_YET)
+        self._set_enabled()
 
     def _lay_out(self) -> QWidget:
-        page = QWidget()
-        page.setAccessibleName("Steps, variables and readers")
-        texts = QSplitter(Qt.Orientation.Horizontal)
-        for widget in (self.end, self.variables):
+        for widget in (self.end, self.variables, self.readers):
             widget.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
-            texts.addWidget(widget)
-        texts.setStretchFactor(0, 3)
-        texts.setStretchFactor(1, 2)
-        self.table.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
-        side = QSplitter(Qt.Orientation.Vertical)
-        side.addWidget(self.table)
-        side.addWidget(texts)
+        texts = side_by_side((self.end, 3), (self.variables, 2))
+        side = side_by_side((self.readers, 0), (texts, 0), down=True)
         side.setSizes([1_000, 1_000])
-        split = QSplitter(Qt.Orientation.Horizontal)
-        split.addWidget(self.tree)
-        split.addWidget(side)
-        split.setStretchFactor(0, 3)
-        split.setStretchFactor(1, 2)
-        costs = QHBoxLayout()
-        costs.addWidget(self.costs, 1)
-        costs.addWidget(label_of("Latency:", self.latency))
-        costs.addWidget(self.latency)
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(GRID, 0, GRID, GRID)
-        layout.setSpacing(GRID)
-        layout.addWidget(self.about)
-        layout.addWidget(split, 1)
-        layout.addWidget(self.timeline)
-        layout.addLayout(costs)
-        return page
+        split = side_by_side((self.tree, 3), (side, 2))
+        costs = in_row((self.costs, 1), label_of("Latency:", self.latency), self.latency)
+        column = in_column(self.about, (split, 1), self.timeline, costs, edge=(GRID, 0, GRID, GRID), gap=GRID)
+        return page_of(column, "Steps, variables and readers")
 
     # ---- choosing ----------------------------------------------------------------------------------------------
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether the user asked for it."""
-        return self._is_wanted
 
     def follow_again(self) -> None:
         """Follow the same reader anew, if one is followed: the bytes are others."""
         self._followed = self.chooser.currentData() or ""
-        if self._is_wanted:
+        if self.is_needed:
             self.forget()
             if self.isVisible():
                 self.open()
 
     def open(self) -> None:
         """Offer the readers of the archive shown, follow the first one, and ask what all of them make of it."""
-        self._is_wanted = True
+        self.is_needed = True
         if self._document.status.stage is not Stage.READY:
             self._stack.show_sentence(loading_text(self._document.status.stage) or "The archive could not be read.")
             return
@@ -223,7 +167,7 @@ class ReaderPanel(QWidget):
             return
         known = {info.name for info in infos if not info.why_not}
         self.choose(self._followed if self._followed in known else infos[0].name)
-        self._document.start(ArchiveRequests.compare_readers, self._document.layer).then(self._take_rows)
+        self.readers.ask()
 
     def follow_next(self, name: str) -> None:
         """Follow this reader now, or as soon as the readers are offered."""
@@ -245,39 +189,32 @@ class ReaderPanel(QWidget):
         self._stack.show_sentence(f"Following {self.chooser.currentText()}…")
         self._trace += 1
         self.result = None
-        trace = self._trace
+        trace, client = self._trace, self._document.client
+
+        def ask(first: int, deliver: Deliver) -> None:
+            if trace == self._trace:
+                client.ask(ArchiveRequests.reader_steps, first, PAGE_STEPS).then(deliver)
+
+        def show(steps: list[Step]) -> None:
+            if trace == self._trace:
+                self._show_trace(steps)
+
+        def take(result: TraceResult) -> None:
+            if trace == self._trace:
+                self.result = result
+                read_pages(ask, show)
+
+        def end(_: object) -> None:  # say so where it was cancelled; otherwise the result follows
+            if trace == self._trace and self.result is None:
+                self._stack.show_sentence(NOT_YET)
+
         job = self._document.start(ArchiveRequests.follow_reader, self._document.layer, name)
-        job.then(lambda result: self._take_result(trace, result))
-        job.finished.connect(lambda _: self._follow_over(trace))
+        job.then(take).finished.connect(end)
 
-    def _follow_over(self, trace: int) -> None:
-        """Say so where it was cancelled; otherwise the result follows."""
-        if trace == self._trace and self.result is None and not self._arriving:
-            self._stack.show_sentence(NOT_YET)
-
-    def _take_result(self, trace: int, result: TraceResult) -> None:
-        if trace == self._trace:
-            self.result, self._arriving = result, []
-            self._ask_steps(trace)
-
-    def _ask_steps(self, trace: int) -> None:
-        asked = self._document.client.ask(ArchiveRequests.reader_steps, len(self._arriving), PAGE_STEPS)
-        asked.then(lambda page: self._take_steps(trace, page))
-
-    def _take_steps(self, trace: int, page: Page[Step]) -> None:
-        if trace != self._trace:
-            return
-        self._arriving.extend(page.rows)
-        if page.rows and len(self._arriving) < page.total:
-            self._ask_steps(trace)
-            return
-        self._show_trace()
-
-    def _show_trace(self) -> None:
+    def _show_trace(self, steps: Sequence[Step]) -> None:
         result = self.result
         if result is None:
             return
-        steps, self._arriving = tuple(self._arriving), []
         self.model.show_steps(steps)
         if len(steps) <= MAX_UNFOLDED:
             self.tree.expandAll()
@@ -296,18 +233,13 @@ class ReaderPanel(QWidget):
             self._is_moving = False
             self._show_state(steps[0])
 
-    def _take_rows(self, rows: tuple[ReaderRow, ...]) -> None:
-        self.rows = rows
-        self.table_model.show([table_row(row) for row in rows])
-
-    def _reader_chosen(self, index: QModelIndex) -> None:
-        row = self.rows[index.row()]
-        if self.chooser.findData(row.name) >= 0:
-            self.choose(row.name)
+    def _reader_chosen(self, name: str) -> None:
+        if self.chooser.findData(name) >= 0:
+            self.choose(name)
 
     def _status_changed(self) -> None:
         """Forget a trace of an archive that is not the one shown any more."""
-        if self._is_wanted and self._document.status.stage is Stage.READY and self._readers_of != self._archive():
+        if self.is_needed and self._document.status.stage is Stage.READY and self._readers_of != self._archive():
             self.forget()
             if self.isVisible():
                 self.open()
@@ -316,9 +248,9 @@ class ReaderPanel(QWidget):
         """Show nothing until a reader is followed again."""
         self.stop()
         self._trace += 1
-        self.result, self.rows, self._arriving, self._readers_of = None, (), [], ("", -1)
+        self.result, self._readers_of = None, ("", -1)
         self.model.show_steps(())
-        self.table_model.show(())
+        self.readers.forget()
         self.timeline.show_result(None)
         self._stack.show_sentence(NOT_YET)
         self._set_enabled()
@@ -349,14 +281,16 @@ class ReaderPanel(QWidget):
     def to_failure(self) -> None:
         """Go to the step the reader stopped at, or the first one that failed."""
         stopped = self.result.outcome.stopped_at if self.result is not None else None
-        failed = (at for at, step in self.model.positions() if step.n == stopped or (stopped is None and not step.ok))
+        failed = (
+            at for at, step in enumerate(self.model.steps) if step.n == stopped or (stopped is None and not step.ok)
+        )
         self._go_or_say(next(failed, None), "No step of this reader fails.")
 
     def to_byte(self) -> None:
         """Go to the next step that touches the byte at the caret, or to the first one that does."""
         caret = self._document.selection.caret
         here = Span(caret, caret + 1)
-        touching = [at for at, step in self.model.positions() if overlap(step.span, here)]
+        touching = [at for at, step in enumerate(self.model.steps) if overlap(step.span, here)]
         later = next((at for at in touching if at > self.at), None)
         self._go_or_say(later if later is not None else next(iter(touching), None), "No step touches this byte.")
 
@@ -409,7 +343,7 @@ class ReaderPanel(QWidget):
             self.stop()
 
     def _go_to_number(self, number: int) -> None:
-        found = (at for at, step in self.model.positions() if step.n <= number < step.n + max(1, step.folded))
+        found = (at for at, step in enumerate(self.model.steps) if step.n <= number < step.n + max(1, step.folded))
         self._go_or_say(next(found, None), "This step is not kept.")
 
     def _step_chosen(self, index: QModelIndex, _: QModelIndex) -> None:

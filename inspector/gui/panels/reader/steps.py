@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from msgspec import Struct, field
+from PySide6.QtCore import QModelIndex, QObject, Qt
 
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped, hexadecimal
 from inspector.core.reader import Step
 from inspector.core.span import Span
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.text import plain, short
-
-TITLES = ("Step", "Value", "Decision", "Bytes")
-STEP, VALUE, DECISION, BYTES = range(len(TITLES))
-Index = QModelIndex | QPersistentModelIndex
-NOWHERE = QModelIndex()
-_ROOT = -1
+from inspector.gui.kit.listing import Column, cell
+from inspector.gui.kit.tree_model import NOWHERE, Index, NumberedTree
 
 
 def value_text(value: object) -> str:
@@ -36,85 +32,68 @@ def overlap(some: Span | None, other: Span) -> bool:
     return some is not None and max(some.start, other.start) < min(some.stop, other.stop)
 
 
-class StepsModel(QAbstractItemModel):
-    """A tree of steps. Positions count all steps in order; indexes hold them."""
+COLUMNS = (
+    Column(
+        "Step",
+        lambda step: step.action if step.folded else f"{step.n:,}  {step.action}{'' if step.ok else ' ✗'}",
+        270,
+        icon=lambda step: None if step.ok else severity_icon(Severity.ERROR),
+    ),
+    Column("Value", lambda step: value_text(step.value), 210),
+    Column("Decision", lambda step: step.decision, 180),
+    Column("Bytes", lambda step: span_text(step.span), 110),
+)
+STEP, VALUE, DECISION, BYTES = range(len(COLUMNS))
+
+
+class _Node(Struct):
+    """A step, or the root, whose depth is that of none."""
+
+    parent: int
+    position: int
+    depth: int
+    children: list[int] = field(default_factory=list)
+
+
+class StepsModel(NumberedTree[_Node]):
+    """A tree of steps. Positions count all steps in order; a node's number is one more."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.steps: Sequence[Step] = ()
-        self._parents: list[int] = []
-        self._rows: list[int] = []
-        self._children: dict[int, list[int]] = {}
+        self._nodes = [_Node(-1, 0, -1)]
 
     def show_steps(self, steps: Sequence[Step]) -> None:
         """Replace the steps."""
         self.beginResetModel()
         self.steps = steps
-        self._parents, self._rows, self._children = [], [], {}
-        around: list[tuple[int, int]] = []  # the depth and position of each step that the next may be in
-        for position, step in enumerate(steps):
-            while around and around[-1][0] >= step.depth:
-                around.pop()
-            above = around[-1][1] if around else _ROOT
-            siblings = self._children.setdefault(above, [])
-            self._parents.append(above)
-            self._rows.append(len(siblings))
-            siblings.append(position)
-            around.append((step.depth, position))
+        self._nodes = [_Node(-1, 0, -1)]
+        above = 0
+        for number, step in enumerate(steps, 1):
+            while self._nodes[above].depth >= step.depth:
+                above = self._nodes[above].parent
+            siblings = self._nodes[above].children
+            self._nodes.append(_Node(above, len(siblings), step.depth))
+            siblings.append(number)
+            above = number
         self.endResetModel()
 
     def index_of(self, position: int) -> QModelIndex:
         """The index of a step."""
-        return self.createIndex(self._rows[position], 0, position) if 0 <= position < len(self.steps) else NOWHERE
+        return self._index(position + 1) if 0 <= position < len(self.steps) else QModelIndex()
 
     def position(self, index: Index) -> int:
         """The position of the step at an index, -1 for none."""
-        return index.internalId() if index.isValid() else _ROOT
-
-    def positions(self, first: int = 0) -> Iterator[tuple[int, Step]]:
-        """The steps from a position on."""
-        for position in range(first, len(self.steps)):
-            yield position, self.steps[position]
+        return index.internalId() - 1 if index.isValid() else -1
 
     # ---- overrides ---------------------------------------------------------------------------------------------
 
-    def index(self, row: int, column: int, parent: Index = NOWHERE) -> QModelIndex:
-        children = self._children.get(self.position(parent), [])
-        if not (0 <= row < len(children) and 0 <= column < len(TITLES)):
-            return QModelIndex()
-        return self.createIndex(row, column, children[row])
-
-    def parent(self, index: Index = NOWHERE) -> Any:  # Qt has another method of this name, without arguments
-        above = self._parents[index.internalId()] if index.isValid() else _ROOT
-        return QModelIndex() if above == _ROOT else self.createIndex(self._rows[above], 0, above)
-
-    def rowCount(self, parent: Index = NOWHERE) -> int:
-        if parent.isValid() and parent.column() > 0:
-            return 0
-        return len(self._children.get(self.position(parent), ()))
-
     def columnCount(self, parent: Index = NOWHERE) -> int:  # noqa: ARG002 - the same everywhere
-        return len(TITLES)
+        return len(COLUMNS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return TITLES[section]
-        return None
+        is_title = orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole
+        return COLUMNS[section].title if is_title else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
-            return None
-        step = self.steps[index.internalId()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return short(_cell(step, index.column()))
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return plain(short(_cell(step, index.column())))
-        if role == Qt.ItemDataRole.DecorationRole and index.column() == STEP and not step.ok:
-            return severity_icon(Severity.ERROR)
-        return None
-
-
-def _cell(step: Step, column: int) -> str:
-    if column == STEP:
-        return step.action if step.folded else f"{step.n:,}  {step.action}{'' if step.ok else ' ✗'}"
-    return {VALUE: value_text(step.value), DECISION: step.decision, BYTES: span_text(step.span)}[column]
+        return cell(COLUMNS[index.column()], self.steps[self.position(index)], role) if index.isValid() else None

@@ -1,0 +1,185 @@
+"""Widgets, layouts and dialogs said in one expression, in the order in which they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from PySide6.QtCore import Qt, SignalInstance
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QLayout,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QSpinBox,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.gui.kit.style import EDGE, GRID
+
+W = TypeVar("W", bound=QWidget)
+B = TypeVar("B", bound=QBoxLayout)
+Part = QWidget | QLayout | int | tuple[QWidget | QLayout, int]
+"""What stands in a row or column; with a number, how much of the room it takes. A number alone is room."""
+Edges = int | tuple[int, int, int, int]
+"""Pixels around what stands in a layout: on all sides, or left, above, right and below."""
+LINE = (2 * GRID, GRID, 2 * GRID, GRID)
+"""The edges of a line of buttons or words."""
+PROGRESS_PX = 160
+"""Pixels: the width of a progress bar in a line."""
+
+
+def in_column(*parts: Part, on: QWidget | None = None, edge: Edges = 0, gap: int = 0) -> QVBoxLayout:
+    """Parts from top to bottom, as the layout of ``on`` if that is given."""
+    return _filled(QVBoxLayout() if on is None else QVBoxLayout(on), parts, edge, gap)
+
+
+def in_row(*parts: Part, on: QWidget | None = None, edge: Edges = 0, gap: int = 2 * GRID) -> QHBoxLayout:
+    """Parts from left to right, as the layout of ``on`` if that is given."""
+    return _filled(QHBoxLayout() if on is None else QHBoxLayout(on), parts, edge, gap)
+
+
+def _filled(layout: B, parts: tuple[Part, ...], edge: Edges, gap: int) -> B:
+    layout.setContentsMargins(*((edge,) * 4 if isinstance(edge, int) else edge))
+    layout.setSpacing(gap)
+    for part in parts:
+        what, stretch = part if isinstance(part, tuple) else (part, 0)
+        if isinstance(what, int):
+            layout.addStretch(what)
+        elif isinstance(what, QLayout):
+            layout.addLayout(what, stretch)
+        else:
+            layout.addWidget(what, stretch)
+    return layout
+
+
+def in_form(*rows: tuple[str | QWidget, QWidget] | QWidget, on: QWidget | None = None, edge: int = 0) -> QFormLayout:
+    """Fields below each other, each with its label, or alone over the whole width."""
+    form = QFormLayout() if on is None else QFormLayout(on)
+    form.setContentsMargins(edge, edge, edge, edge)
+    form.setSpacing(2 * GRID)
+    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+    for each in rows:
+        form.addRow(*(each if isinstance(each, tuple) else (each,)))
+    return form
+
+
+def page_of(layout: QLayout, name: str = "") -> QWidget:
+    """A widget that holds a layout."""
+    page = QWidget()
+    page.setAccessibleName(name)
+    page.setLayout(layout)
+    return page
+
+
+def scrolling(body: QWidget, area: QScrollArea | None = None) -> QScrollArea:
+    """An area without a frame in which a widget scrolls from top to bottom."""
+    area = area or QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidget(body)
+    return area
+
+
+def side_by_side(*parts: tuple[QWidget, int], down: bool = False, collapses: bool = True) -> QSplitter:
+    """Widgets whose shares of the room the user can change, beside each other or, with ``down``, below each other."""
+    split = QSplitter(Qt.Orientation.Vertical if down else Qt.Orientation.Horizontal)
+    split.setChildrenCollapsible(collapses)
+    for at, (widget, share) in enumerate(parts):
+        split.addWidget(widget)
+        split.setStretchFactor(at, share)
+    return split
+
+
+def dressed(widget: W, name: str = "", **properties: Any) -> W:
+    """The widget with an accessible name and these properties of Qt."""
+    if name:
+        widget.setAccessibleName(name)
+    for each, value in properties.items():
+        known = widget.setProperty(each, value)
+        assert known, each
+    return widget
+
+
+def choice_of(name: str, labels: Mapping[Any, str], **properties: Any) -> QComboBox:
+    """A box to choose one of some values by its label."""
+    box = dressed(QComboBox(), name, **properties)
+    for value, label in labels.items():
+        box.addItem(label, value)
+    return box
+
+
+def number_of(name: str, least: int, most: int, value: int, **properties: Any) -> QSpinBox:
+    """A field for a number."""
+    return dressed(QSpinBox(minimum=least, maximum=most, value=value), name, **properties)
+
+
+def tool_button(
+    text: str,
+    tip: str,
+    pressed: Callable[[], object] | SignalInstance | None = None,
+    shown: QIcon | None = None,
+    menu: QMenu | None = None,
+) -> QToolButton:
+    """A flat button with words, and before them an icon if one is given."""
+    button = QToolButton(autoRaise=True)
+    button.setText(text)
+    button.setToolTip(tip)
+    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    if shown is not None:
+        button.setIcon(shown)
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    if menu is not None:
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.setMenu(menu)
+    if pressed is not None:
+        button.clicked.connect(pressed)
+    return button
+
+
+def progress_bar(name: str) -> QProgressBar:
+    """A bar without words, beside a sentence that has them."""
+    bar = dressed(QProgressBar(textVisible=False), name)
+    bar.setFixedWidth(PROGRESS_PX)
+    return bar
+
+
+class Dialog(QDialog):
+    """A dialog that blocks nothing and is deleted when it is closed.
+
+    Its one answer is the button ``answer``, which accepts it; without one it only shows something.
+    """
+
+    def __init__(self, parent: QWidget, title: str, answer: str = "") -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(title)
+        standard = QDialogButtonBox.StandardButton
+        self.buttons = QDialogButtonBox(standard.Cancel if answer else standard.Close)
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        self.answer = self.add_button(answer, accepts=True) if answer else self.buttons.button(standard.Close)
+        self.answer.setDefault(bool(answer))
+
+    def add_button(self, text: str, tip: str = "", *, accepts: bool = False) -> QPushButton:
+        """Add a button at the foot."""
+        role = QDialogButtonBox.ButtonRole.AcceptRole if accepts else QDialogButtonBox.ButtonRole.ActionRole
+        button = self.buttons.addButton(text, role)
+        button.setToolTip(tip)
+        return button
+
+    def lay_out(self, *parts: Part) -> None:
+        """Parts from top to bottom, and the buttons below them."""
+        in_column(*parts, self.buttons, on=self, edge=EDGE, gap=2 * GRID)

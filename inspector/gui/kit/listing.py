@@ -1,0 +1,267 @@
+"""Lists: columns are declared as data, and every list can be copied and saved as a file.
+
+The rows are held in memory (``Rows``), or are those of a request (``Listed`` in a ``PagedTable``).
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from PySide6.QtCore import QModelIndex, QObject, Qt
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtWidgets import QHeaderView, QMenu, QTableView
+
+from inspector.gui.kit.files import ask_for_new_file
+from inspector.gui.kit.style import Sentences
+from inspector.gui.kit.table_models import NOWHERE, Index, PagedTable, TableSource, TitledTable
+from inspector.gui.kit.text import plain, short
+from inspector.gui.kit.tree_model import TreeSource
+from inspector.gui.kit.widgets import dress_table
+from inspector.operations.protocol.views import Page
+
+Deliver = Callable[[Page[Any]], None]
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+BATCH_ROWS = 1_000
+"""Rows per request."""
+MAX_COPIED_ROWS = 100_000
+"""The most rows that are copied or saved."""
+SAVED_AS = ("Rows (*.csv)",)
+
+
+class Column(NamedTuple):
+    """A column: its title, the text of a row in it, and its width in pixels.
+
+    ``tip`` tells more of a row than ``text``, ``icon`` is shown before it. ``is_number``: it stands to the right.
+    ``sort`` is what a click on the title sorts by. ``roles`` is what else a model is asked for.
+    """
+
+    title: str
+    text: Callable[[Any], str]
+    width: int = 0
+    tip: Callable[[Any], str | None] | None = None
+    icon: Callable[[Any], Any] | None = None
+    is_number: bool = False
+    sort: Any = None
+    roles: Mapping[int, Callable[[Any], Any]] = {}
+
+
+def cell(column: Column, row: Any, role: int) -> Any:
+    """What a model says of a cell."""
+    if role == Qt.ItemDataRole.DisplayRole:
+        return short(column.text(row))
+    if role == Qt.ItemDataRole.ToolTipRole:
+        tip = (column.tip or column.text)(row)
+        return tip if tip is None else plain(short(tip))
+    if role == Qt.ItemDataRole.DecorationRole and column.icon is not None:
+        return column.icon(row)
+    if role == Qt.ItemDataRole.TextAlignmentRole and column.is_number:
+        return RIGHT
+    return column.roles[role](row) if role in column.roles else None
+
+
+def title_cell(column: Column, role: int) -> Any:
+    """What a model says of a title, but for its text."""
+    if role == Qt.ItemDataRole.TextAlignmentRole and column.is_number:
+        return RIGHT
+    is_sorted = role == Qt.ItemDataRole.ToolTipRole and column.sort is not None
+    return f"Sort by {column.title.lower()}" if is_sorted else None
+
+
+def widths(columns: Sequence[Column]) -> dict[int, int]:
+    """The width of each column that has one."""
+    return {at: each.width for at, each in enumerate(columns) if each.width}
+
+
+def read_pages(
+    ask: Callable[[int, Deliver], object], done: Callable[[list[Any]], object], most: int = sys.maxsize
+) -> None:
+    """Call ``done`` with all rows of which ``ask(first, deliver)`` gives a page, or with at least ``most``."""
+    found: list[Any] = []
+
+    def take(page: Page[Any]) -> None:
+        found.extend(page.rows)
+        if page.rows and len(found) < min(page.total, most):
+            ask(len(found), take)
+        else:
+            done(found)
+
+    ask(0, take)
+
+
+class Listed(TableSource):
+    """Rows that ``fetch(first, count, deliver)`` asks for."""
+
+    def __init__(self, columns: Sequence[Column], fetch: Callable[[int, int, Deliver], object]) -> None:
+        self.titles = tuple(each.title for each in columns)
+        self.columns = columns
+        self.ask = fetch
+
+    def fetch(self, first: int, count: int, deliver: Deliver) -> None:
+        self.ask(first, count, deliver)
+
+    def data(self, row: Any, column: int, role: int) -> Any:
+        return cell(self.columns[column], row, role)
+
+    def header(self, column: int, role: int) -> Any:
+        return title_cell(self.columns[column], role)
+
+
+class ListedTree(TreeSource):
+    """Rows of a tree under columns; subclasses say where they come from."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self.titles = tuple(each.title for each in columns)
+        self.columns = columns
+
+    def data(self, row: Any, column: int, role: int) -> Any:
+        return cell(self.columns[column], row, role)
+
+    def range_text(self, first: int, stop: int) -> str:
+        return f"{first + 1:,} – {stop:,}"
+
+
+class Rows(TitledTable):
+    """Rows that are held in memory."""
+
+    def __init__(self, columns: Sequence[Column], parent: QObject | None = None) -> None:
+        super().__init__([each.title for each in columns], parent)
+        self.columns = columns
+
+    @property
+    def rows(self) -> Sequence[Any]:
+        """The rows."""
+        return self._rows
+
+    def show(self, rows: Iterable[Any], text: str = "", columns: Sequence[Column] | None = None) -> None:
+        """Replace the rows by those that contain a text, and the columns if those are others."""
+        self.beginResetModel()
+        if columns is not None:
+            self.columns, self._titles = columns, tuple(each.title for each in columns)
+        wanted = text.casefold()
+        self._rows = tuple(row for row in rows if not text or wanted in " ".join(self.texts_of(row)).casefold())
+        self.endResetModel()
+
+    def renew(self, rows: Sequence[Any]) -> None:
+        """Show these rows, and keep those that are shown: only older ones in front and those at the end are others."""
+        first = rows[0] if rows else None
+        gone = next((at for at, row in enumerate(self._rows) if row == first), len(self._rows))
+        kept = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(self._rows[gone:], rows, strict=False)))
+        for start, stop in ((gone + kept, len(self._rows)), (0, gone)):
+            if start < stop:
+                self.beginRemoveRows(NOWHERE, start, stop - 1)
+                self._rows = (*self._rows[:start], *self._rows[stop:])
+                self.endRemoveRows()
+        if kept < len(rows):
+            self.beginInsertRows(NOWHERE, kept, len(rows) - 1)
+            self._rows = tuple(rows)
+            self.endInsertRows()
+
+    def texts(self, at: int) -> tuple[str, ...]:
+        """The texts of the row with this number."""
+        return self.texts_of(self._rows[at])
+
+    def texts_of(self, row: Any) -> tuple[str, ...]:
+        """The texts of a row."""
+        return tuple(each.text(row) for each in self.columns)
+
+    def row(self, index: Index) -> Any | None:
+        """The row at an index, None where there is none."""
+        return self._rows[index.row()] if index.isValid() and index.row() < len(self._rows) else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        return cell(self.columns[index.column()], self._rows[index.row()], role) if index.isValid() else None
+
+
+class ListView(QTableView):
+    """A table of rows. ``line`` gives a row as text; ``extend_menu``, if set, adds to its menu.
+
+    The column ``stretched`` takes the room that is left, or else the last one; its texts are cut at their end.
+    """
+
+    def __init__(
+        self,
+        model: Rows | PagedTable,
+        columns: Sequence[Column],
+        name: str,
+        line: Callable[[Any], str] | None = None,
+        stretched: int | None = None,
+    ) -> None:
+        super().__init__()
+        dress_table(self, model, widths(columns), name)
+        self._model, self._columns = model, columns
+        self._line = line or self._texts
+        self.extend_menu: Callable[[QMenu], object] | None = None
+        self.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.setSelectionMode(QTableView.SelectionMode.ExtendedSelection)
+        if stretched is not None:
+            self.horizontalHeader().setStretchLastSection(False)
+            self.horizontalHeader().setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
+            self.setItemDelegateForColumn(stretched, Sentences(self))
+
+    def row(self) -> Any | None:
+        """The row at the cursor, None where there is none."""
+        return self._model.row(self.currentIndex())
+
+    def each_row(self, act: Callable[[Any], object]) -> Callable[[QModelIndex], None]:
+        """``act`` for the row at an index, as a slot; for no row nothing is done."""
+
+        def acted(index: QModelIndex, *_: object) -> None:
+            if (row := self._model.row(index)) is not None:
+                act(row)
+
+        return acted
+
+    # ---- copying and saving ------------------------------------------------------------------------------------
+
+    def _texts(self, row: Any) -> str:
+        return "\t".join(self._cells(row))
+
+    def _cells(self, row: Any) -> Sequence[str]:
+        return (
+            self._model.texts_of(row) if isinstance(self._model, Rows) else [each.text(row) for each in self._columns]
+        )
+
+    def copy(self) -> None:
+        """Copy the selected rows."""
+        selected = sorted(self.selectionModel().selectedRows(), key=QModelIndex.row)
+        rows = [row for index in selected if (row := self._model.row(index)) is not None]
+        QGuiApplication.clipboard().setText("\n".join(map(self._line, rows)))
+
+    def copy_all(self) -> None:
+        """Copy all rows as soon as they have been fetched."""
+        self.with_rows(lambda rows: QGuiApplication.clipboard().setText("\n".join(map(self._line, rows))))
+
+    def save_all(self) -> None:
+        """Ask for a file, and write all rows to it as CSV."""
+        name = f"{self.accessibleName().lower()}.csv"
+        ask_for_new_file(
+            self, "Save Rows", name, lambda path: self.with_rows(lambda rows: self._write(path, rows)), filters=SAVED_AS
+        )
+
+    def _write(self, path: str, rows: Sequence[Any]) -> None:
+        with Path(path).open("w", encoding="utf-8", newline="") as file:
+            titles = [self._model.headerData(at, Qt.Orientation.Horizontal) for at in range(self._model.columnCount())]
+            csv.writer(file).writerows((titles, *map(self._cells, rows)))
+
+    def with_rows(self, done: Callable[[Sequence[Any]], object]) -> None:
+        """Call ``done`` with all rows, at most MAX_COPIED_ROWS, as soon as they have been fetched."""
+        if isinstance(self._model, Rows):
+            done(self._model.rows)
+        else:
+            fetch = self._model.columns.fetch
+            read_pages(lambda first, take: fetch(first, BATCH_ROWS, take), done, MAX_COPIED_ROWS)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if self.extend_menu is not None:
+            self.extend_menu(menu)
+        menu.addAction("Copy").triggered.connect(self.copy)
+        menu.addAction("Copy All").triggered.connect(self.copy_all)
+        menu.addAction("Save as CSV…").triggered.connect(self.save_all)
+        menu.popup(event.globalPos())

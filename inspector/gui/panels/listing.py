@@ -1,0 +1,98 @@
+"""A panel that lists rows: it says its columns, where the rows come from, what selecting one does, and why none is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QModelIndex
+from PySide6.QtWidgets import QWidget
+
+from inspector.gui.document.document import Document
+from inspector.gui.kit.building import Part, in_column
+from inspector.gui.kit.filter_line import FilterLine
+from inspector.gui.kit.listing import Column, Deliver, Listed, ListView
+from inspector.gui.kit.table_models import PagedTable
+from inspector.gui.kit.widgets import Emptiable
+
+
+class ListPanel(QWidget):
+    """The rows of a request under ``columns``, or a sentence. Typing filters them where ``filters`` says by what."""
+
+    name = ""
+    filters = ""
+    request: Any = None
+    columns: Sequence[Column] = ()
+    stretched: int | None = None
+    selects_first = True
+    """Whether the row that becomes current by itself is selected too."""
+
+    def __init__(self, document: Document, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self.model = PagedTable(Listed(self.columns, self._fetch), self)
+        self.table = ListView(self.model, self.columns, self.name, self.line, self.stretched)
+        words = f"Filter {self.name.lower()}"
+        self.filter = FilterLine(self.table, words, f"{words} {self.filters}")
+        if self.filters:
+            self.filter.appear_on_typing(self.table)
+        self.filter.setVisible(False)
+        self.stack = Emptiable(self.table)
+        self.setFocusProxy(self.stack)
+        self.filter.applied.connect(self.refetch)
+        for changed in (self.model.rowsInserted, self.model.rowsRemoved, document.statusChanged):
+            changed.connect(self.refresh)
+        document.rowsChanged.connect(self.model.refetch)
+        self.table.selectionModel().currentRowChanged.connect(self._row_changed)
+        self.table.activated.connect(self.table.each_row(self.activate))
+
+    def lay_out(self, *above: Part, foot: Part | None = None) -> None:
+        """The rows and their filter below ``above`` and over ``foot``."""
+        in_column(*above, self.filter, (self.stack, 1), *(() if foot is None else (foot,)), on=self)
+
+    # ---- what a list says ------------------------------------------------------------------------------------------
+
+    def arguments(self) -> tuple[Any, ...]:
+        """What the request is asked besides the rows that are wanted."""
+        return ()
+
+    def line(self, row: Any) -> str:
+        """A row for the clipboard."""
+        return "\t".join(each.text(row) for each in self.columns)
+
+    def why_empty(self) -> str:
+        """Why there is no row."""
+        return ""
+
+    def select(self, row: Any) -> None:
+        """Do what is done when a row becomes the current one."""
+
+    def activate(self, row: Any) -> None:
+        """Do what Enter and a double-click do."""
+        self.select(row)
+
+    # ---- what all lists do -----------------------------------------------------------------------------------------
+
+    def empty_sentence(self) -> str:
+        """Why the panel is empty; "" if it is not."""
+        return self.stack.shown_sentence()
+
+    def _fetch(self, first: int, count: int, deliver: Deliver) -> None:
+        self._document.client.ask(self.request, first, count, *self.arguments()).then(deliver)
+
+    def refetch(self, *_: object) -> None:
+        """Ask for the rows anew, as other ones are wanted."""
+        self.model.refetch()
+        self.refresh()
+
+    def refresh(self, *_: object) -> None:
+        """Show the rows, or why there are none."""
+        if self.model.rowCount():
+            self.stack.show_view(self.table)
+        else:
+            self.stack.show_sentence(self.why_empty())
+
+    def _row_changed(self, index: QModelIndex, before: QModelIndex) -> None:
+        row = self.model.row(index)
+        if row is not None and (before.isValid() or self.selects_first):
+            self.select(row)
