@@ -133,7 +133,10 @@ MEANINGS: dict[Cause, tuple[str, str]] = {
         "Restore it from another copy; check the disk or the card.",
     ),
     Cause.LOST_BYTES: ("Bytes are missing in the middle, so all that follows moved.", "Copy it again."),
-    Cause.INSERTED_BYTES: ("Bytes were inserted, so all that follows moved.", "Copy it again."),
+    Cause.INSERTED_BYTES: (
+        "Bytes were inserted, or precede the archive, so all that follows moved.",
+        "Copy it again; `repair --to` writes a copy without what precedes it.",
+    ),
     Cause.FLIPPED_BIT: (
         "A single bit changed, in memory or on the way.",
         "`repair` restores it where a digest shows which; check the memory.",

@@ -85,14 +85,17 @@ class Damage(NamedTuple):
     Of one archive: ``missing`` says that it was cut off, ``behind`` what follows its end where the code says too
     little, ``shifted`` that bytes went or came by its headers, and ``resized`` by how many bytes the file is larger
     than ``expected_size``. ``flipped_record`` and ``flipped_field`` find the one bit that changed in records that no
-    digest covers, and by a finding about two of them. ``landmarks`` are to be looked for elsewhere, in any order.
-    ``repeated`` are numbers of bytes that may occur twice. ``places_proved``: what verifies is where it belongs,
-    and ``order_proved``: a check shows whether parts of the file changed places.
+    digest covers, and by a finding about two of them. ``undecided`` is a sentence: that digests and the bytes they
+    cover disagree, and nothing shows which of them changed. ``landmarks`` are to be looked for elsewhere, in any order.
+    ``repeated`` are numbers of bytes that may occur twice. ``places_proved``: what verifies is where it belongs, and
+    ``order_proved``: a check shows whether parts of the file changed places.
 
     Of any bytes: ``begins`` and ``end``: whether an archive begins at a place, and where that one ends. ``last``: where
-    the archive begins that ends with the file, not before a place. ``fronts``: where the archive may begin that has
-    other bytes in front of it. ``newer``: what was written over its beginning; ``is_older``: the file ends as an
-    archive does of which the bytes before a place were written over, and ``older`` is the content of what is left.
+    the archive begins that ends with the file, not before a place. ``fronts``: where the archive begins that has other
+    bytes in front of it, of several that end with the file each. ``inside``: where the first begins among any bytes,
+    for a format whose signature does not tell. ``newer``: what was written over its beginning; ``is_older``: the file
+    ends as an archive does of which the bytes before a place were written over, and ``older`` is the content of what is
+    left.
     ``turned``: what shows that bytes are in order, as the end of a sentence, of the first bytes as they are and turned.
     """
 
@@ -111,6 +114,7 @@ class Damage(NamedTuple):
     resized: Callable[[Archive, int], FoundCause | None] = nothing
     expected_size: Callable[[Archive], int | None] = nothing
     flipped_record: Callable[[Archive, Progress], FoundCause | None] = nothing
+    undecided: Callable[[Archive], str] = no_words
     flipped_field: Callable[[Archive, Finding], FoundCause | None] = nothing
     landmarks: Callable[[Archive], Sequence[Landmark]] = no_landmarks
     repeated: Callable[[Archive], Iterable[int]] = nowhere
@@ -119,7 +123,8 @@ class Damage(NamedTuple):
     begins: Callable[[Source, int], bool] = never
     end: Callable[[Source, int, Progress], int | None] = nothing
     last: Callable[[Source, int], int | None] = nothing
-    fronts: Callable[[Archive, int], Sequence[int]] = nowhere
+    fronts: Callable[[Archive, Progress], Sequence[int]] = nowhere
+    inside: Callable[[Source, Progress], int | None] = nothing
     newer: Callable[[Archive], Newer | None] = nothing
     is_older: Callable[[Source, int], bool] = never
     older: Callable[[Archive, int], Content] | None = None

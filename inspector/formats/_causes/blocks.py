@@ -414,7 +414,10 @@ def changed_bytes(archive: Archive, left: Sequence[Finding]) -> FoundCause | Non
     low, high = spans[0].start, spans[-1].stop
     members = sorted({known for each in left if (known := archive.known_member(each.member)) is not None})
     mismatched = [each for each in left if "mismatch" in each.code or "content" in each.code]
-    if mismatched and len(mismatched) == len(left):
+    undecided = damage_of(archive).undecided(archive) if mismatched else ""
+    if undecided:
+        first = undecided
+    elif mismatched and len(mismatched) == len(left):
         what = f" of {count(len(members), 'member')}" if members else ""
         first = f"The content{what} is not what was archived."
     elif len(left) < MIN_FOLDED:
@@ -426,8 +429,9 @@ def changed_bytes(archive: Archive, left: Sequence[Finding]) -> FoundCause | Non
     message = (
         f"{first} {count(len(left), 'finding')} about {in_bytes(total(spans))} from byte {low:,} on "
         f"{'follow' if len(left) > 1 else 'follows'} from that.{about} It is no "
-        f"{'' if left_out else 'single flipped bit, no '}run of zeros and no copy of a neighbour: a block was "
-        f"overwritten, or the copy is of another state. {left_out}Restore these bytes from another copy."
+        f"{'' if left_out else 'single flipped bit, no '}run of zeros and no copy of a neighbour"
+        f"{'' if undecided else ': a block was overwritten, or the copy is of another state'}. {left_out}"
+        f"{'Another copy shows which it is.' if undecided else 'Restore these bytes from another copy.'}"
     )
     return FoundCause(Cause.CHANGED_BYTES, message, tuple(spans[:64]), tuple(left), adopts=True)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import islice
 from typing import NamedTuple
 
 from inspector.core.archive import Archive
@@ -16,12 +17,17 @@ from inspector.core.format import Format
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Companion, Content, Repair
-from inspector.core.source import Source, blocks
+from inspector.core.source import Source, SplicedSource, blocks
 from inspector.core.span import Span
 from inspector.formats import FORMATS, damage_of
+from inspector.formats._signatures import found_outside
 
 MAX_PARTS = 64
 """Archives that are told apart in one file."""
+MAX_SEARCHED_BYTES = 64 << 20
+"""Bytes that are searched for an archive in each format."""
+MAX_STARTS = 10_000
+"""Places that are looked at for one of a format."""
 MIN_REST_BYTES = 64
 """Fewer bytes behind an archive are no part of another."""
 
@@ -152,7 +158,34 @@ def _begun(source: Source, at: int) -> str:
     return next((kind for kind, known in _formats().items() if known.damage().begins(source, at)), "")
 
 
+def archive_in(source: Source, span: Span, progress: Progress) -> Part | None:
+    """The first archive that is found in these bytes, or begins in them; None too where they are too many to search.
+
+    Raises SourceError and Cancelled.
+    """
+    inside = SplicedSource(source, [span], source.name)
+    for kind, known in _formats().items():
+        damage = known.damage()
+        assert known.signature is not None
+        if known.signature.begins:
+            places = found_outside(inside, known.signature.begins, (), MAX_SEARCHED_BYTES, progress)
+            starts = (at - known.signature.at for at in islice(places, MAX_STARTS))
+            start = next((at for at in starts if at >= 0 and damage.begins(inside, at)), None)
+        else:
+            start = damage.inside(inside, progress)
+        if start is not None:
+            stop = damage.end(inside, start, progress)
+            return Part(span.start + start, span.start + (stop or span.size), kind, whole=stop is not None)
+    last = _backward(inside, 0)
+    return None if last is None else Part(span.start + last.start, span.stop, last.kind)
+
+
 # ---- what is said and done -------------------------------------------------------------------------------------------
+
+
+def name_of(archive: Archive) -> str:
+    """The name of its file, as an address has it."""
+    return archive.source.name.replace("\\", "/").rpartition("/")[2] or "FILE"
 
 
 def joined(archive: Archive, progress: Progress) -> FoundCause | None:
@@ -162,7 +195,7 @@ def joined(archive: Archive, progress: Progress) -> FoundCause | None:
         return None
     old = any(part.old for part in parts)
     number = {2: "Two", 3: "Three", 4: "Four"}.get(len(parts), f"{len(parts):,}")
-    name = archive.source.name.replace("\\", "/").rpartition("/")[2] or "FILE"
+    name = name_of(archive)
     places = "; ".join(part.words for part in parts[:8])
     rest = source_rest(archive.source, parts)
     first = f"{number} archives are joined in this file, one after the other."

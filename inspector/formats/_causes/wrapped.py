@@ -6,6 +6,7 @@ A copy is offered only where it was decoded and checked without an error.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.cause import UNWRAP_CODE, Cause, FoundCause, wrong
@@ -18,16 +19,15 @@ from inspector.core.span import Span, total
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats import damage_of, format_of
 from inspector.formats._causes.identity import AWS_CHUNK, CHUNK, FORM, HEADERS, RESPONSE
+from inspector.formats._causes.joined import MAX_SEARCHED_BYTES, archive_in, name_of
 
 MAX_CHUNKS = 1_000_000
 """Chunks of a transfer that are joined again."""
-MAX_FRONT_BYTES = 4_096
-"""More bytes in front of an archive are not looked at."""
-MAX_STARTS = 4
-"""Places that are tried as the beginning of an archive."""
 _HEAD_BYTES = 16 << 10
 _LINE_BYTES = 256
 _BOM = b"\xef\xbb\xbf"
+_PROGRAMS = (b"#!", b"MZ", b"\x7fELF")
+"""How what extracts itself begins."""
 
 
 class _Kept(SplicedSource):
@@ -169,42 +169,61 @@ class _UntilError(Emitter):
 
 
 def in_front(archive: Archive, progress: Progress) -> FoundCause | None:
-    """Text or a mark of an encoding in front of an archive. Raises SourceError and Cancelled."""
-    start = _beginning(archive, progress)
-    if not start:
+    """Other bytes in front of an archive that ends with the file. Raises SourceError and Cancelled."""
+    source = archive.source
+    places = damage_of(archive).fronts(archive, progress)
+    if not places:
         return None
-    data = archive.source.read(0, start)
-    if data.startswith((b"#!", b"MZ", b"\x7fELF")) or not _is_text(data):
-        return None
-    shown = data.strip().decode("utf-8", "replace").splitlines()
-    if data == _BOM and _is_encoded(archive.source.read(start, _HEAD_BYTES)):
-        return None  # all of it was made text, not only the mark put in front
+    start = places[0]
+    data = source.read(0, min(start, _HEAD_BYTES))
+    if len(places) > 1:
+        return _several(archive, places)
+    if data.startswith(_PROGRAMS) or (data == _BOM and _is_encoded(source.read(start, _HEAD_BYTES))):
+        return None  # a program extracts itself, and where all was made text more than the mark was put in front
+    precede, size = "precedes" if start == 1 else "precede", in_bytes(start)
+    first, who = f"{size} {precede} the archive.", "What wrote them is not known."
     if data == _BOM:
-        first, what = "A UTF-8 byte order mark of 3 bytes precedes the archive.", "A program that writes text"
-    else:
-        first = f"{in_bytes(start)} of text {'precedes' if start == 1 else 'precede'} the archive."
-        what = f'It is "{shown[0][:60]}". A program that printed to the same output' if shown else "A program"
-    span = Span(0, start)
-    repair = _repair(archive, [Span(start, archive.source.size)], "text in front of it", progress)
-    done = "repair with a copy as its target does that" if repair is not None else f"tail -c +{start + 1} does that"
-    message = f"{first} {what} put it there. The archive itself begins at byte {start:,}; cut the text off: {done}."
-    return FoundCause(
-        Cause.INSERTED_BYTES, message, (span,), tuple(wrong(archive)), () if repair is None else (repair,)
+        first = f"A UTF-8 byte order mark of 3 bytes {precede} the archive."
+        who = "A program that writes text put it there."
+    elif start <= _HEAD_BYTES and _is_text(data):
+        first = f"{size} of text {precede} the archive."
+        shown = data.strip().decode("utf-8", "replace").splitlines()
+        printed = f'It is "{shown[0][:60]}". A program that printed to the same output' if shown else "A program"
+        who = f"{printed} put it there."
+    elif not any(any(each) for each in blocks(source, 0, start)):
+        first = f"{size} of zeros {precede} the archive."
+        who = "Room was reserved for them, or a copy was written too far into the file."
+    other = archive_in(source, Span(0, start), progress)
+    if other is not None:
+        who = f"Among them begins {other.words}: open it as {name_of(archive)}!/@{other.start}-{other.stop}."
+    repair = copy_of(
+        archive,
+        _Kept(source, [Span(start, source.size)]),
+        UNWRAP_CODE,
+        f"Write the archive without the {size} of what precedes it",
+        f"Without the {size} the archive has no error; it was decoded and checked.",
+        progress,
+        f"The archive begins at byte {start:,}. Its structure says so, and no digest of a member does.",
     )
+    if repair is not None and (other is not None or start > MAX_SEARCHED_BYTES):
+        loses = () if other is None else (f"{other.words[0].upper()}{other.words[1:]}.",)
+        repair = replace(repair, loses=loses, lossless="", unsearched=other is None)
+    done = "repair with a copy as its target does that" if repair is not None else f"tail -c +{start + 1} does that"
+    message = f"{first} {who} The archive itself begins at byte {start:,}; cut off what precedes it: {done}."
+    repairs = () if repair is None else (repair,)
+    return FoundCause(Cause.INSERTED_BYTES, message, (Span(0, start),), tuple(wrong(archive)), repairs)
 
 
-def _beginning(archive: Archive, progress: Progress) -> int:
-    """Where an archive begins that other bytes stand in front of; 0 where none do."""
-    source, damage = archive.source, damage_of(archive)
-    places = damage.fronts(archive, MAX_FRONT_BYTES)
-    data = source.read(0, max(places)) if places else b""
-    found = [at for at in places if _is_text(data[:at])][:MAX_STARTS]
-    begins = bool(found) and damage.begins(source, 0)
-    if len(found) == 1 and not begins:
-        return found[0]
-    fine = (at for at in found if _without_error(archive, _Kept(source, [Span(at, source.size)]), progress))
-    # A byte of the hash before an RCA may look like one of its first varint, so that two places seem right.
-    return next(fine, found[0] if found and not begins else 0)
+def _several(archive: Archive, places: Sequence[int]) -> FoundCause:
+    """That more than one archive ends with the file, so that none of them is the one of this file."""
+    stop = archive.source.size
+    each = ", ".join(f"{name_of(archive)}!/@{start}-{stop}" for start in places)
+    message = (
+        f"{len(places)} archives end where the file does, and none begins where it begins. One is inside another, or "
+        f"both were written there. Open each by itself as {each}."
+    )
+    spans = tuple(Span(start, stop) for start in places)
+    return FoundCause(Cause.INSERTED_BYTES, message, spans, tuple(wrong(archive)))
 
 
 def _is_encoded(data: bytes) -> bool:

@@ -80,10 +80,17 @@ def _tar_end(source: Source, at: int, progress: Progress) -> int | None:
     return padded if padded <= source.size and not any(source.read(stop, padded - stop)) else stop
 
 
-def _fronts(archive: Archive, limit: int) -> Sequence[int]:
-    heads = archive.members.heads
+def _fronts(archive: Archive, progress: Progress) -> Sequence[int]:  # noqa: ARG001 - as declared
+    heads, source = archive.members.heads, archive.source
     first = heads[0] if heads else 0
-    return (first,) if 0 < first <= limit and is_tar(archive.source, first) else ()
+    if first == 0 or not is_tar(source, first):
+        return ()
+    # What precedes the first header may be the rest of a member too: that ends in padding, and is no whole record.
+    fills = first % RECORD_BYTES and (source.size - first) % RECORD_BYTES == 0
+    tail = source.read(max(0, first - BLOCK), min(first, BLOCK))
+    padded = source.read(source.size - 3 * BLOCK, 3 * BLOCK) == bytes(3 * BLOCK)
+    is_rest = tail[-1:] == b"\0" and (padded or any(tail))
+    return (first,) if fills or not is_rest else ()
 
 
 # ---- headers that are at other places --------------------------------------------------------------------------------

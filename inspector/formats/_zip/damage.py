@@ -16,7 +16,15 @@ from inspector.core.numbers import grouped, hexadecimal
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.formats._damage import MAX_TRAILING_BYTES, flipped, one_bit, sampled, since
+from inspector.formats._damage import (
+    MAX_TRAILING_BYTES,
+    TAIL_TEXT_BYTES,
+    flipped,
+    is_text,
+    one_bit,
+    sampled,
+    since,
+)
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.eocd import find_eocd, zip_end
 from inspector.formats._zip.headers import LocalFile, local_files, read_local
@@ -77,11 +85,14 @@ def _last(source: Source, low: int) -> int | None:
     return start if start > 0 and source.read(start, 4) in (LOCAL, END) else None
 
 
-def _fronts(archive: Archive, limit: int) -> Sequence[int]:
-    if _begins(archive.source, 0):
-        return ()
-    at = archive.source.read(0, limit + len(LOCAL)).find(LOCAL)
-    return (at,) if at > 0 else ()
+def _fronts(archive: Archive, progress: Progress) -> Sequence[int]:  # noqa: ARG001 - as declared
+    source = archive.source
+    at = _last(source, 0)
+    if at is None and not _begins(source, 0):  # its end is damaged too, so only text is told from a lost beginning
+        data = source.read(0, TAIL_TEXT_BYTES)
+        found = data.find(LOCAL)
+        at = found if found > 0 and is_text(data[:found]) else None
+    return (at,) if at is not None else ()
 
 
 def _is_older(source: Source, at: int) -> bool:

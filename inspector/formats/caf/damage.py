@@ -18,7 +18,7 @@ from inspector.core.edit import Edit, Patch
 from inspector.core.numbers import grouped, hexadecimal, in_bytes, verb
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
-from inspector.core.source import Source
+from inspector.core.source import Source, blocks
 from inspector.core.span import Span, united
 from inspector.formats._damage import (
     MAX_TRAILING_BYTES,
@@ -33,6 +33,7 @@ from inspector.formats._damage import (
 from inspector.formats.caf.decode import Detail
 from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, index_from_footer
 from inspector.formats.caf.overwritten import END_BYTE, MAX_COMPARED_INDEX_BYTES, caf_end, older_content
+from inspector.formats.caf.shift import is_text_behind
 
 MAX_INDEX_BYTES = 1 << 20
 """The largest index of which bits are tried."""
@@ -41,6 +42,8 @@ MAX_TRIED_BYTES = 96 << 20
 MAX_SUSPECTS = 4_096
 """Bytes of an index of which each bit is tried."""
 _NEAR_BYTES = 96
+_MIN_ZEROS = 16
+"""Fewer zeros in front may be the beginning of the first member."""
 _COPIED_BYTES = 4_096
 """Zeros, or copies of one byte, at the end of a file: so many are another event than a cut."""
 
@@ -114,6 +117,26 @@ def _last(source: Source, low: int) -> int | None:
         return None
     start = span.start - max(ends)
     return start if start > 0 and start >= low else None
+
+
+def _fronts(archive: Archive, progress: Progress) -> Sequence[int]:
+    """As many bytes as came, where no member is seen in its place: seen to be moved, or of another kind than the first.
+
+    Zeros may be those of the first member, and so may the first bytes of others than text.
+    """
+    shift, source = archive.detail.shift if isinstance(archive.detail, Detail) else None, archive.source
+    if shift is None or shift.size <= 0 or shift.bounds.start:
+        return ()
+    head = source.read(0, min(shift.size, TAIL_TEXT_BYTES))
+    if shift.front or (is_text_behind(source, archive.members, shift.size) and not is_text(head)):
+        return (shift.size,)
+    if shift.size < _MIN_ZEROS or not source.read(shift.size, 1).strip(b"\0") or any(head):
+        return ()
+    for piece in blocks(source, 0, shift.size):
+        progress.advance(0)
+        if any(piece):
+            return ()
+    return (shift.size,)
 
 
 def _newer(archive: Archive) -> Newer | None:
@@ -288,6 +311,7 @@ DAMAGE = Damage(
     flipped_record=_flipped_record,
     end=caf_end,
     last=_last,
+    fronts=_fronts,
     newer=_newer,
     older=older_content,
 )

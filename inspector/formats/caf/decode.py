@@ -120,10 +120,15 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: P
     index = read_index(source, span, progress)
     order = archive_order(index)
     members = members_in(order, index)
-    emitter.begin_members(members)
-    member_of = inverse(order)
     rows = lay_out(members.starts, members.stops, 0, span.start)
     shift = find_shift(source, members, rows, progress) if index.complete else None
+    moved = shift.size if shift is not None and shift.front else 0
+    if moved:
+        members.starts = array("Q", (start + moved for start in members.starts))
+        members.stops = array("Q", (stop + moved for stop in members.stops))
+        rows = lay_out(members.starts, members.stops, 0, span.start)
+    emitter.begin_members(members)
+    member_of = inverse(order)
     emitter.archive.detail = Detail(span.start, shift)
     emitter.lay([data_section(source, members, rows), index_field(source, index, member_of.__getitem__), *footer])
     for problem in index.problems:
@@ -134,13 +139,14 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: P
     if shift is None:
         report_ranges(emitter, span.start, members, entries)
     else:
-        _mark_misplaced(members, shift)
+        if not moved:
+            _mark_misplaced(members, shift)
         if not joined:
             report_shift(emitter, shift, members, entries)
     report_layout(emitter, members, rows, entries, shift)
     if rows.overlap_count:
         _mark(members, shared_extents(members.starts, members.stops), SHARED)
-    report_unlisted(emitter, members)
+    report_unlisted(emitter, members, moved)
     report_names(emitter, members, suspicious_names(members), entries)
 
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable
 
 from inspector.core.archive import MAX_FINDINGS_PER_KIND, CappedFindings, Emitter
 from inspector.core.member import UNREADABLE, Members
 from inspector.core.names import hazards, visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
-from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._damage import Doubled
 from inspector.formats._extents import Rows
 from inspector.formats.caf import codes
 from inspector.formats.caf.fields import EntrySpans
 from inspector.formats.caf.index import UNLISTED, members_out_of_range
-from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, head
-from inspector.formats.caf.shift import Shift, is_inclusive
+from inspector.formats.caf.shift import Shift, first_archive_size, is_inclusive
 
 START, END = "start_byte", "end_byte"
 
@@ -81,11 +78,11 @@ def report_layout(emitter: Emitter, members: Members, rows: Rows, entries: Entry
     gaps.close()
 
 
-def report_unlisted(emitter: Emitter, members: Members) -> None:
+def report_unlisted(emitter: Emitter, members: Members, moved: int) -> None:
     """Report what a repair listed in the place of members whose entries were lost: it stands behind all others."""
     starts, stops = members.starts, members.stops
     for member in range(max(0, len(members) - 1), len(members)):
-        if members.path(member) == UNLISTED % (starts[member], stops[member]):
+        if members.path(member) == UNLISTED % (starts[member] - moved, stops[member] - moved):
             size = stops[member] - starts[member]
             emitter.report(
                 codes.UNLISTED,
@@ -122,7 +119,7 @@ def _where(shift: Shift, members: Members) -> str:
         return f"Nothing shows where, so the place of every member is in doubt{number_wrong}."
     moved = f"{in_bytes(abs(shift.size))} {'later' if shift.size > 0 else 'earlier'} than the index says"
     if later == every:
-        return f"They precede the first member, so every member begins {moved}."
+        return f"They precede the first member, so every member begins {moved}, and is read there."
     parts = []
     if shift.first:
         parts.append(
@@ -184,28 +181,6 @@ def report_names(emitter: Emitter, members: Members, suspects: Iterable[int], en
             if not names.full():
                 names.add(f"The name '{visible(path)}' {hazard}.", [*entries.name(member)], member)
     names.close()
-
-
-def first_archive_size(source: Source, rows: Rows) -> int:
-    """The size of an archive that precedes the one the members in ``rows`` belong to; 0 if there is none.
-
-    Two archives were concatenated (CAF.md, "Fast File Lookup"): the footer leads to the second index, whose offsets
-    count from where the second archive begins. So the data section is too long by the size of the first archive, and
-    the file begins with that many bytes ending in a footer that leads to an index. If a member ends exactly there,
-    the first archive is a member.
-    """
-    if not len(rows.gaps):
-        return 0
-    row = rows.gaps[-1]
-    size = rows.stop - rows.starts[row]
-    if row != len(rows.starts) - 1 or not FOOTER_SIZE < size < rows.stop:
-        return 0
-    if rows.starts[bisect_left(rows.starts, size, hi=row)] == size and size != rows.starts[row]:
-        return 0
-    stop = size - FOOTER_SIZE
-    claimed = int.from_bytes(source.read(stop, FOOTER_SIZE), "little")
-    index = Span(stop - claimed, stop)
-    return size if 0 < claimed <= stop and OPENING.match(head(source, index)) else 0
 
 
 def report_two_archives(emitter: Emitter, rows: Rows) -> bool:

@@ -29,11 +29,11 @@ from inspector.core.span import Span
 from inspector.formats._extents import lay_out
 from inspector.formats.caf import codes
 from inspector.formats.caf.decode import read_index
-from inspector.formats.caf.findings import first_archive_size
 from inspector.formats.caf.index import UNLISTED, Index
 from inspector.formats.caf.locate import MAX_INDEX_BYTES, find_index, object_at
 from inspector.formats.caf.salvage import salvage, salvages_of_shifted
 from inspector.formats.caf.scan import BYTE_ORDER_MARK, COLON, OBJECT_END, Malformed, Scanner, needless_bytes, not_utf8
+from inspector.formats.caf.shift import first_archive_size
 from inspector.formats.caf.write import entry, footer, in_json, index_pieces
 
 _FOOTER, _NOT_STRICT, _MALFORMED = codes.FOOTER.code, codes.INDEX_NOT_STRICT_JSON.code, codes.INDEX_MALFORMED.code

@@ -248,7 +248,7 @@ def _placed(members: Members, shift: Shift) -> list[_Extent]:
     found = []
     for member in range(len(members)):
         if member < shift.first or member >= shift.last or not members.stored(member):
-            moved = shift.size if member >= shift.last else 0
+            moved = shift.size if member >= shift.last and not shift.front else 0
             start, stop = members.starts[member] + moved, members.stops[member] + moved
             found.append(_Extent(names.get(member) or members.path(member), start, stop))
     return found

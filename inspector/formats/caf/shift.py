@@ -20,8 +20,10 @@ from inspector.core.member import UNREADABLE, Members
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks, gather, is_sparing
 from inspector.core.span import Span
+from inspector.formats._damage import is_text
 from inspector.formats._extents import GAP, Rows
 from inspector.formats._signatures import HEAD_BYTES, has_signature
+from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, head
 
 # ---- what was inserted -----------------------------------------------------------------------------------------------
 
@@ -56,6 +58,8 @@ _MAX_PROBES = 1_024
 """Members looked at in one round; each round narrows the bounds to what lies between two of them."""
 _MAX_SEARCHED_BYTES = 16 << 20
 """Bytes searched for CR LF, which occurs every 64 KiB in random bytes."""
+_MIN_TEXT_BYTES = 16
+"""Fewer bytes may be text by chance: so many random ones are it once in a million million times."""
 _MAX_HEADER_BYTES = 64 << 10
 """A longer header of HTTP in front of the members is not recognised."""
 
@@ -65,7 +69,8 @@ class Shift(Struct, frozen=True):
 
     ``size`` is how many were inserted, negative for lost ones; ``end`` is where the members end by the index. What was
     lost or inserted lies within ``bounds``, in file bytes. Members before ``first`` are where the index says, those
-    from ``last`` on begin ``size`` bytes later than it says; those between are in doubt.
+    from ``last`` on begin ``size`` bytes later than it says; those between are in doubt. ``front``: the bytes
+    precede the first member, so all are read where they are.
     """
 
     size: int
@@ -73,6 +78,7 @@ class Shift(Struct, frozen=True):
     first: int
     last: int
     bounds: Span
+    front: bool = False
 
 
 def find_shift(source: Source, members: Members, rows: Rows, progress: Progress) -> Shift | None:
@@ -90,7 +96,30 @@ def find_shift(source: Source, members: Members, rows: Rows, progress: Progress)
     placed, last = _bounds(source, members, size, rows.stop, progress)
     low = members.starts[placed] if placed >= 0 else 0
     high = members.starts[last] + size if last < len(members) else rows.stop
-    return Shift(size, end, max(0, placed), last, Span(low, max(low, high)))
+    front = size > 0 and last == 0 and not first_archive_size(source, rows)
+    return Shift(size, end, max(0, placed), last, Span(low, max(low, high)), front)
+
+
+def first_archive_size(source: Source, rows: Rows) -> int:
+    """The size of an archive that precedes the one the members in ``rows`` belong to; 0 if there is none.
+
+    Two archives were concatenated (CAF.md, "Fast File Lookup"): the footer leads to the second index, whose offsets
+    count from where the second archive begins. So the data section is too long by the size of the first archive, and
+    the file begins with that many bytes ending in a footer that leads to an index. If a member ends exactly there,
+    the first archive is a member.
+    """
+    if not len(rows.gaps):
+        return 0
+    row = rows.gaps[-1]
+    size = rows.stop - rows.starts[row]
+    if row != len(rows.starts) - 1 or not FOOTER_SIZE < size < rows.stop:
+        return 0
+    if rows.starts[bisect_left(rows.starts, size, hi=row)] == size and size != rows.starts[row]:
+        return 0
+    stop = size - FOOTER_SIZE
+    claimed = int.from_bytes(source.read(stop, FOOTER_SIZE), "little")
+    index = Span(stop - claimed, stop)
+    return size if 0 < claimed <= stop and OPENING.match(head(source, index)) else 0
 
 
 def is_inclusive(rows: Rows) -> bool:
@@ -136,8 +165,10 @@ def _bounds(source: Source, members: Members, size: int, stop: int, progress: Pr
     nothing = (-1, len(members))
     if size > 0 and _has_header(source, size):
         return -1, 0
+    # Where the file began with a byte of text, that might be the first of the member, and others inserted after it.
+    front = size > 0 and not is_text(source.read(0, 1)) and is_text_behind(source, members, size)
     if is_sparing(source):
-        return nothing  # it would take a request for each member
+        return (-1, 0) if front else nothing  # it would take a request for each member
     if size > 0 and is_text_mode(source, size, stop, progress):
         return nothing  # then members are moved by different numbers of bytes
     look = _Probe(source, members, size, stop, spread=size < 0 and not _has_pairs(source, stop))
@@ -146,7 +177,7 @@ def _bounds(source: Source, members: Members, size: int, stop: int, progress: Pr
         low, high = narrowed
         if low >= high:
             return nothing  # the signatures contradict one another
-    return low, high
+    return (-1, 0) if front and low < 0 else (low, high)
 
 
 def _narrowed(probe: _Probe, between: tuple[int, int], progress: Progress) -> tuple[int, int]:
@@ -205,6 +236,14 @@ class _Probe(Struct, frozen=True):
 def _has_pairs(source: Source, stop: int) -> bool:
     """Whether CR LF occurs: a copy in text mode that makes LF of each would have left none."""
     return any(b"\r\n" in piece for piece in blocks(source, 0, min(stop, _MAX_SEARCHED_BYTES)))
+
+
+def is_text_behind(source: Source, members: Members, size: int) -> bool:
+    """Whether the first member is text from ``size`` bytes behind its place on."""
+    first = next((each for each in range(len(members)) if members.stored(each)), None)
+    if first is None or members.stored(first) < _MIN_TEXT_BYTES:
+        return False
+    return is_text(source.read(members.starts[first] + size, min(HEAD_BYTES, members.stored(first))))
 
 
 def _has_header(source: Source, size: int) -> bool:

@@ -24,7 +24,7 @@ from inspector.core.span import total as size
 from inspector.core.verdict import Checksum, Verdict
 from inspector.formats.rca import codes
 from inspector.formats.rca.blocks import Convention
-from inspector.formats.rca.findings import report_hashes, resumed_wrongly
+from inspector.formats.rca.findings import is_undecided, report_hashes, resumed_wrongly
 from inspector.formats.rca.hashes import Hashes, compare
 from inspector.formats.rca.layout import Layout
 
@@ -75,6 +75,7 @@ class _SegmentState(Enum):
     DAMAGED = 1
     UNSURE = 2
     WRONG_HASH = 3
+    DISAGREES = 4
 
 
 def _segment_state(hashes: Hashes, row: int) -> _SegmentState:
@@ -87,6 +88,8 @@ def _segment_state(hashes: Hashes, row: int) -> _SegmentState:
         return _SegmentState.WRONG_HASH
     if segment < 0 or hashes.proved(row):
         return _SegmentState.WHOLE
+    if is_undecided(hashes, row):
+        return _SegmentState.DISAGREES
     return _SegmentState.DAMAGED if wrong and not resumed_wrongly(hashes, row) else _SegmentState.UNSURE
 
 
@@ -102,6 +105,12 @@ def _sentence(hashes: Hashes, whole: int) -> str:
         _part(counted[each], total, thing, *verbs)
         for each, total, thing, verbs in (
             (_SegmentState.DAMAGED, segments, "segments", ("is damaged", "are damaged")),
+            (
+                _SegmentState.DISAGREES,
+                segments,
+                "segments",
+                ("disagrees with its hash", "disagree with their hashes"),
+            ),
             (_SegmentState.UNSURE, segments, "segments", ("cannot be checked", "cannot be checked")),
             (_SegmentState.WRONG_HASH, len(hashes), "hashes", ("is wrong", "are wrong")),
         )

@@ -6,7 +6,9 @@ in each further chunk, so a file holds only a handful of chunks, whatever its si
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from hashlib import blake2s
+from itertools import islice
 
 from msgspec import Struct
 
@@ -16,16 +18,35 @@ from inspector.core.finding import FindingType
 from inspector.core.kinds import Kind
 from inspector.core.layout import Part, fields_of, hex_text, unsigned_be
 from inspector.core.numbers import grouped, hexadecimal, in_bytes, verb
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
+from inspector.formats._signatures import found_outside
+from inspector.formats._zstd import MAGIC
 from inspector.formats.rca import codes
+from inspector.formats.rca.blocks import BLOB, HASH_SIZE, MAX_VARINT_BYTES, RESET, kind_and_size, varint
 from inspector.formats.rca.kinds import CHUNK_HEADER, CHUNK_LAYER
 
 FIRST_SIZE_BITS = 16
 """The width of the first chunk's size field."""
 
-METADATA_BYTES = 8
+METADATA_BYTES = HASH_SIZE
 """The size of the metadata field in bytes."""
+
+FIRST_FULL = 1 << FIRST_SIZE_BITS - 1
+"""The size of a first chunk that another one follows."""
+
+MAX_FRONT_BYTES = 64 << 20
+"""How far from the beginning of a file an archive of several chunks is looked for that ends with the file."""
+
+OPENING_BYTES = 52
+"""The most bytes from the beginning to the end of the magic of the first zstd frame: a reset block may be between."""
+
+MAX_STARTS = 100_000
+"""Places that are looked at for that; 64 MiB of noise have some 1,000."""
+
+_RESERVED_BYTES = 64 << 10
+"""So many zeros are room that was reserved and not written yet, whatever follows them."""
 
 _SECTION = "RCA, Outer Layer Format (Chunk Layer)"
 UNFINISHED = (
@@ -73,6 +94,7 @@ class ChunkLayer(Struct, frozen=True):
 
     ``problem`` is the type, the sentence and the place of what is wrong with the chain, None where nothing is. ``open``
     is whether it is not recorded where the last chunk ends, so that the metadata in its header proves nothing.
+    ``start`` is where the first header is: behind the bytes that precede the archive.
     """
 
     chunks: tuple[Chunk, ...]
@@ -80,6 +102,7 @@ class ChunkLayer(Struct, frozen=True):
     corrupt: bool
     problem: tuple[FindingType, str, Span] | None = None
     open: bool = False
+    start: int = 0
 
     @property
     def truncated(self) -> bool:
@@ -89,7 +112,7 @@ class ChunkLayer(Struct, frozen=True):
     @property
     def end(self) -> int:
         """Where the last valid chunk ends in the file."""
-        return self.chunks[-1].stop if self.chunks else 0
+        return self.chunks[-1].stop if self.chunks else self.start
 
     @property
     def uncertain_header(self) -> tuple[int, int]:
@@ -104,24 +127,92 @@ def header_size(bits: int) -> int:
     return bits // 8 + METADATA_BYTES
 
 
-def scan(source: Source) -> ChunkLayer:
-    """Follow the chain from the beginning of ``source`` to where it ends or breaks."""
+def opening(source: Source, at: int = 0) -> int | None:
+    """The size that a first chunk at ``at`` states; None where no blob that opens a zstd frame follows its header.
+
+    An empty archive has no blob, and its hash is that of nothing. A reset block may precede the first blob.
+    """
+    size = header_size(FIRST_SIZE_BITS)
+    head = source.read(at, OPENING_BYTES)
+    if len(head) < size:
+        return None
+    stated, stop = int.from_bytes(head[: FIRST_SIZE_BITS // 8], "big"), size
+    if stated == size and head[FIRST_SIZE_BITS // 8 : size] == blake2s(digest_size=HASH_SIZE).digest():
+        return stated
+    value, stop = varint(head, stop)
+    if stop and kind_and_size(value)[0] == RESET:
+        value, stop = varint(head, stop + kind_and_size(value)[1])
+    opens = stop and kind_and_size(value)[0] == BLOB and head.startswith(MAGIC, stop)
+    return stated if opens else None
+
+
+def is_rca(source: Source, at: int) -> bool:
+    """Whether a first chunk of a possible size begins here, with a blob that opens a zstd frame."""
+    size = opening(source, at)
+    return size is not None and header_size(FIRST_SIZE_BITS) <= size <= FIRST_FULL
+
+
+def ending(source: Source, progress: Progress) -> Iterator[int]:
+    """Where archives begin, behind the first byte, that end where the file does, by the sizes of their chunks."""
+    full = found_outside(source, FIRST_FULL.to_bytes(2, "big"), (), MAX_FRONT_BYTES, progress)
+    for at in islice(full, MAX_STARTS):
+        if at and is_rca(source, at) and _fills(source, at):
+            yield at
+    low = max(1, source.size - FIRST_FULL + 1)
+    data = source.read(low, source.size - low)
+    for at in range(low, source.size - header_size(FIRST_SIZE_BITS) + 1):
+        if data.startswith((source.size - at).to_bytes(2, "big"), at - low) and is_rca(source, at):
+            yield at
+
+
+def _fills(source: Source, at: int) -> bool:
+    """Whether the chunks of an archive that begins at ``at`` end where the file does."""
+    bits = FIRST_SIZE_BITS
+    while at < source.size:
+        size, full = int.from_bytes(source.read(at, bits // 8), "big"), 1 << bits - 1
+        if size != full:
+            return header_size(bits) <= size < full and at + size == source.size
+        at, bits = at + size, 2 * bits
+    return at == source.size
+
+
+def beginning(source: Source, progress: Progress) -> int:
+    """Where the archive begins: behind other bytes if none begins with the file and exactly one ends with it."""
+    if _fills(source, 0):
+        return 0
+    found = ending(source, progress)
+    if opening(source) is not None:
+        # The last byte of a hash may look like the first of the varint behind it, so that two places seem right.
+        found = (at for at in range(1, MAX_VARINT_BYTES) if is_rca(source, at) and _fills(source, at))
+    places = tuple(islice(found, 2))
+    return places[0] if len(places) == 1 else 0
+
+
+def scan(source: Source, start: int = 0) -> ChunkLayer:
+    """Follow the chain from ``start`` to where it ends or breaks."""
     chunks: list[Chunk] = []
-    at, bits = 0, FIRST_SIZE_BITS
+    at, bits = start, FIRST_SIZE_BITS
     while at < source.size and (not chunks or chunks[-1].full):
         header = source.read(at, header_size(bits))
         size = int.from_bytes(header[: bits // 8], "big")
-        if len(header) < bits // 8 or size == 0:
+        if len(header) < bits // 8 or (size == 0 and (chunks or _is_begun(source, at))):
             break
         wrong = _wrong(size, bits, header, at)
         if wrong:
             field = _header_field(header, at, bits, len(chunks), wrong[1])
-            return ChunkLayer(tuple(chunks), (field,), True, (*wrong, Span(at, at + len(header))))
+            problem = (*wrong, Span(at, at + len(header)))
+            return ChunkLayer(tuple(chunks), (field,), True, problem, start=start)
         chunks.append(Chunk(len(chunks), at, min(at + size, source.size), bits, size, header[bits // 8 :]))
         at, bits = chunks[-1].stop, bits * 2
     tail = (_garbage(source, at, bits, chunks),) if at < source.size else ()
     truncated = _truncation(chunks[-1]) if chunks and chunks[-1].truncated else None
-    return ChunkLayer(tuple(chunks), tail, False, truncated)
+    return ChunkLayer(tuple(chunks), tail, False, truncated, start=start)
+
+
+def _is_begun(source: Source, at: int) -> bool:
+    """Whether an append that was interrupted may have left a first header of zeros: a blob follows, or nothing yet."""
+    left = source.size - at - header_size(FIRST_SIZE_BITS)
+    return left < len(MAGIC) + 2 or opening(source, at) is not None or not any(source.read(at, _RESERVED_BYTES))
 
 
 def ended(source: Source, unsure: tuple[int, int], stop: int, metadata: bytes = b"") -> tuple[Patch, ...]:
@@ -157,6 +248,11 @@ def _wrong(size: int, bits: int, header: bytes, at: int) -> tuple[FindingType, s
     """The type and the sentence of what is wrong with a chunk header that is not 0."""
     limit = 1 << bits - 1
     shown = hexadecimal(size, bits // 4)
+    if size == 0:
+        return codes.CHUNK_SIZE_SMALL, (
+            f"The chunk size at byte {grouped(at)} is 0, and no blob follows. An interrupted first append leaves such "
+            "a header before the blobs that it wrote, so this header was lost."
+        )
     if size > limit:
         return codes.CHUNK_SIZE_RESERVED, (
             f"The chunk size {shown} at byte {grouped(at)} is reserved. A {bits}-bit size field holds at most "

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from inspector.core.finding import CORRECT_WRITER, EXTRACT_LISTED, UNSAFE_NAME, error, finding_types, info, warning
 
+PREPENDED = error(
+    "rca-prepended",
+    "Other bytes precede the archive, so readers do not find it.",
+    "Cut them off in a copy.",
+)
 CHUNK_SIZE_RESERVED = error(
     "rca-chunk-size-reserved",
     "A chunk header has a size that the specification reserves.",

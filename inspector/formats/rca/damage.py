@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from inspector.core.archive import Archive
 from inspector.core.cause import Cause, FoundCause, wrong, wrong_codes
@@ -15,11 +16,31 @@ from inspector.core.numbers import in_bytes, verb
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.formats._damage import flipped, one_bit, part_of, since
+from inspector.formats._damage import flipped, is_text, one_bit, part_of
+from inspector.formats._signatures import found_outside
 from inspector.formats._zstd import MAGIC
-from inspector.formats.rca.blocks import BLOB, kind_and_size, varint
-from inspector.formats.rca.chunks import FIRST_SIZE_BITS, METADATA_BYTES, ChunkLayer, header_size, scan
+from inspector.formats.rca.check import StoredHashes
+from inspector.formats.rca.chunks import (
+    FIRST_SIZE_BITS,
+    METADATA_BYTES,
+    OPENING_BYTES,
+    ChunkLayer,
+    ending,
+    is_rca,
+    opening,
+    scan,
+)
+from inspector.formats.rca.findings import is_undecided
+from inspector.formats.rca.layout import Layout
+from inspector.formats.rca.reading import ends_proved
+from inspector.formats.rca.strays import MAX_SEARCHED_BYTES
 
+MAX_TEXT_BYTES = 4_096
+"""How far behind text in front of it an archive is looked for that does not end with the file."""
+MAX_ENDING = 8
+"""Archives that end with one file, of which each is named."""
+MAX_INSIDE = 1_000
+"""Zstd frames before which the beginning of an archive is looked for; a hash is computed for half of them."""
 MAX_MOVED_BYTES = 64 << 10
 """How far from its place a chunk header is looked for."""
 _MIN_SIZE_BITS = 32
@@ -30,27 +51,37 @@ _FRONT = re.compile(rb"(?=[\x00-\x80].{8,24}?\x28\xb5\x2f\xfd)", re.DOTALL)
 # ---- where it begins and ends ----------------------------------------------------------------------------------------
 
 
-def is_rca(source: Source, at: int) -> bool:
-    """Whether a first chunk of a possible size begins here, with a blob that opens a zstd frame."""
-    head = source.read(at, header_size(FIRST_SIZE_BITS) + 16)
-    size = int.from_bytes(head[:2], "big")
-    if len(head) < 20 or not header_size(FIRST_SIZE_BITS) < size <= 1 << FIRST_SIZE_BITS - 1:
-        return False
-    value, stop = varint(head, header_size(FIRST_SIZE_BITS))
-    return bool(stop) and kind_and_size(value)[0] == BLOB and head[stop : stop + len(MAGIC)] == MAGIC
-
-
 def _rca_end(source: Source, at: int, progress: Progress) -> int | None:
     progress.advance(0)
     if not is_rca(source, at):
         return None
-    layer = scan(since(source, at))
-    return None if layer.corrupt or layer.truncated or not layer.chunks else at + layer.end
+    layer = scan(source, at)
+    return None if layer.corrupt or layer.truncated or not layer.chunks else layer.end
 
 
-def _fronts(archive: Archive, limit: int) -> Sequence[int]:
-    data = archive.source.read(0, limit)
-    return [at for found in _FRONT.finditer(data) if (at := found.start()) and is_rca(archive.source, at)]
+def _fronts(archive: Archive, progress: Progress) -> Sequence[int]:
+    source, start = archive.source, _start(archive)
+    if start or opening(source) is not None:
+        return (start,) if start else ()
+    several = tuple(islice(ending(source, progress), MAX_ENDING))
+    if len(several) > 1:
+        return several
+    data = source.read(0, MAX_TEXT_BYTES)  # text is told from the rest of an archive, whatever follows it
+    places = (found.start() for found in _FRONT.finditer(data) if is_text(data[: found.start()]))
+    return [at for at in places if at and is_rca(source, at)][:1]
+
+
+def _inside(source: Source, progress: Progress) -> int | None:
+    for place in islice(found_outside(source, MAGIC, (), MAX_SEARCHED_BYTES, progress), MAX_INSIDE):
+        for at in range(max(0, place - OPENING_BYTES), place):
+            if is_rca(source, at) and ends_proved(source, at, progress):
+                return at
+    return None
+
+
+def _start(archive: Archive) -> int:
+    """Where the archive begins, behind other bytes."""
+    return archive.detail.chunks.start if isinstance(archive.detail, Layout) else 0
 
 
 def _turned(there: bytes, turned: bytes) -> str:
@@ -65,7 +96,7 @@ def _missing(archive: Archive) -> Missing | None:
     codes = wrong_codes(archive)
     if "rca-truncated" not in codes or codes & {"rca-blocks-regained"}:
         return None
-    layer = scan(archive.source)
+    layer = scan(archive.source, _start(archive))
     if not layer.truncated or _moved_header(archive.source, layer):
         return None
     last = layer.chunks[-1]
@@ -110,7 +141,7 @@ def _expected_size(archive: Archive) -> int | None:
 
 def _repeated(archive: Archive) -> Iterator[int]:
     """As many bytes as it is too long by."""
-    layer = scan(archive.source)
+    layer = scan(archive.source, _start(archive))
     if not layer.corrupt and layer.chunks:
         last = layer.chunks[-1]
         extra = archive.source.size - last.start - last.size
@@ -120,7 +151,7 @@ def _repeated(archive: Archive) -> Iterator[int]:
 
 def _shifted(archive: Archive) -> FoundCause | None:
     """Bytes that went or came, by the sizes that the chunks of an RCA record. Raises SourceError."""
-    layer = scan(archive.source)
+    layer = scan(archive.source, _start(archive))
     if not is_rca(archive.source, 0) and any(each.code == "rca-blocks-regained" for each in wrong(archive)):
         message = (
             "The beginning of the archive is missing: there is no chunk header at byte 0. Segments after it are found "
@@ -165,6 +196,24 @@ def _shifted(archive: Archive) -> FoundCause | None:
     return FoundCause(cause, message, (span,), tuple(wrong(archive)))
 
 
+def _undecided(archive: Archive) -> str:
+    """The sentence that hashes and their segments disagree, where nothing shows that it is the bytes that changed."""
+    if not isinstance(archive.checksums, StoredHashes):
+        return ""
+    hashes = archive.checksums.hashes
+    rows = [row for row in hashes.mismatched() if row - 1 not in hashes.repaired]
+    if not rows or not all(is_undecided(hashes, row) or hashes.hash_only(row) for row in rows):
+        return ""
+    if len(rows) > 1:
+        return f"The hashes of {len(rows):,} segments and their bytes disagree: one of each changed; all blobs decode."
+    row, name = rows[0], f"hash of segment {hashes.segment(rows[0]) + 1}"
+    if hashes.one_byte_off(row) and row not in hashes.repaired:
+        return f"One byte of the stored {name} changed: a change of its bytes would change nearly all of it."
+    if hashes.hash_only(row):
+        return f"Only the stored {name} changed, as another hash proves."
+    return f"The {name} and its bytes disagree: one of them changed; all its blobs decode."
+
+
 # ---- one bit ---------------------------------------------------------------------------------------------------------
 
 
@@ -202,6 +251,8 @@ DAMAGE = Damage(
     repeated=_repeated,
     begins=is_rca,
     end=_rca_end,
+    inside=_inside,
+    undecided=_undecided,
     fronts=_fronts,
     turned=_turned,
 )

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from hashlib import blake2s
-
 from inspector.core.archive import Emitter
+from inspector.core.field import Field
 from inspector.core.format import ProbeResult
+from inspector.core.kinds import Kind
 from inspector.core.member import Codec, Members
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, expect, is_sparing
-from inspector.formats._zstd import MAGIC
+from inspector.core.span import Span
 from inspector.formats.rca.blobs import Decoding
-from inspector.formats.rca.blocks import BLOB, HASH_SIZE, MAX_VARINT_BYTES, RESET, kind_and_size, varint
 from inspector.formats.rca.check import StoredHashes
-from inspector.formats.rca.chunks import FIRST_SIZE_BITS, header_size, layer_field
+from inspector.formats.rca.chunks import FIRST_FULL, FIRST_SIZE_BITS, header_size, layer_field, opening
 from inspector.formats.rca.fields import BlobLayerFields
 from inspector.formats.rca.findings import report_hashes, report_structure
 from inspector.formats.rca.hashes import Hashes
@@ -26,27 +25,11 @@ MAX_PREFETCHED_BYTES = 32 * 1024 * 1024
 
 def probe(source: Source) -> ProbeResult:
     """Whether ``source`` begins with a chunk header and a block that make sense."""
-    head = source.read(0, header_size(FIRST_SIZE_BITS))
-    if len(head) < header_size(FIRST_SIZE_BITS):
+    size = opening(source)
+    if size is None:
         return ProbeResult.NO
-    size = int.from_bytes(head[: FIRST_SIZE_BITS // 8], "big")
-    plausible = len(head) <= size <= min(1 << FIRST_SIZE_BITS - 1, source.size)
-    if size == len(head) and head[FIRST_SIZE_BITS // 8 :] == blake2s(digest_size=HASH_SIZE).digest():
-        return ProbeResult.CERTAIN
-    at = len(head)
-    kind, at = _block(source, at)
-    if kind == RESET:
-        kind, at = _block(source, at + HASH_SIZE)
-    if kind == BLOB and source.read(at, len(MAGIC)) == MAGIC:
-        return ProbeResult.CERTAIN if plausible else ProbeResult.POSSIBLE
-    return ProbeResult.NO
-
-
-def _block(source: Source, at: int) -> tuple[int, int]:
-    """The type of the block at ``at`` (-1 for none) and where its payload begins."""
-    data = source.read(at, MAX_VARINT_BYTES)
-    value, stop = varint(data, 0)
-    return (kind_and_size(value)[0], at + stop) if stop else (-1, at)
+    possible = header_size(FIRST_SIZE_BITS) <= size <= min(FIRST_FULL, source.size)
+    return ProbeResult.CERTAIN if possible else ProbeResult.POSSIBLE
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
@@ -78,6 +61,12 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
         report_hashes(reading.hashes, emitter)
 
 
+def _front(size: int) -> list[Field]:
+    """The bytes before the archive."""
+    note = "They do not belong to the archive, and no reader passes over them."
+    return [Field("bytes before the archive", Kind.GAP, (Span(0, size),), note=note)] if size else []
+
+
 def _decode(source: Source, layout: Layout, emitter: Emitter, progress: Progress) -> None:
     """Lay the fields of the two layers, report what is wrong with them, and decode the members."""
     emitter.archive.inner = layout.raw
@@ -88,6 +77,7 @@ def _decode(source: Source, layout: Layout, emitter: Emitter, progress: Progress
     tail = () if chunks.corrupt else chunks.tail
     emitter.lay(
         [
+            *_front(chunks.start),
             *layer_field(chunks, source),
             *BlobLayerFields(layout, emitter.members, sparing=is_sparing(source)).layer(),
             *tail,

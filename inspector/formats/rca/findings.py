@@ -16,7 +16,7 @@ from itertools import accumulate
 
 from inspector.core.archive import MAX_FINDINGS_PER_KIND, Emitter
 from inspector.core.finding import FindingType
-from inspector.core.numbers import count, grouped, in_bytes
+from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import Verdict
@@ -65,6 +65,22 @@ def resumed_wrongly(hashes: Hashes, row: int) -> bool:
     if hashes.verdict(row) is not Verdict.MISMATCH or hashes.final(row) or segment in layout.damaged:
         return False
     return layout.filled(hashes.bounds(row)[1]) is not None
+
+
+def is_undecided(hashes: Hashes, row: int) -> bool:
+    """Whether a hash and its segment disagree, and nothing shows which of the two changed: all its blobs decode."""
+    segment = hashes.segment(row)
+    if hashes.verdict(row) is not Verdict.MISMATCH or segment < 0 or segment in hashes.layout.damaged:
+        return False
+    if not hashes.layout.blobs(*hashes.layout.blocks.segment(segment)):
+        return False
+    explained = hashes.hash_only(row) or row - 1 in hashes.repaired or resumed_wrongly(hashes, row)
+    return not (explained or is_as_written(hashes, row))
+
+
+def is_as_written(hashes: Hashes, row: int) -> bool:
+    """Whether the next hash, which is right, covers this one, so that it is as it was written."""
+    return not hashes.final(row) and hashes.matched(row + 1) is Convention.RCARCH
 
 
 class _Explanation:
@@ -240,7 +256,7 @@ class _Explanation:
         blobs = self._layout.blobs(first, last)
         spans = self._spans(self._first(row), last)
         where = f"a byte of the segment ({_byte_ranges(spans)})" if spans else "what was archived"
-        if self._hash_as_written(row):
+        if is_as_written(self._hashes, row):
             why = f"The next hash covers this one and is right, so this one is as it was written and {where} is not"
         elif self._hashes.final(row):
             why = f"Either {where} has changed, or the hash or the size in the last chunk's header: nothing shows which"
@@ -265,20 +281,15 @@ class _Explanation:
                 "an interrupted append by a writer that copied the hash of the dead chunk header. "
                 f"{_CONFIRMED_BY_CHUNK}"
             )
-        proof = (
-            " The next hash covers this one and is right, so it was written so." if self._hash_as_written(row) else ""
-        )
+        proof = ""
+        if is_as_written(self._hashes, row):
+            proof = " The next hash covers this one and is right, so it was written so."
         return (
             "Yet every blob of the segment decodes, and it ends exactly where a full chunk does: this looks like an "
             "archive that was resumed after an interrupted append by a writer that copied the hash of the dead chunk "
             f"header.{proof} If so, nothing is lost, and the hash to be written is the computed one; but no hash "
             "proves the segment's blobs whole."
         )
-
-    def _hash_as_written(self, row: int) -> bool:
-        """Whether the next hash proves a stored hash to be as it was written."""
-        hashes = self._hashes
-        return not hashes.final(row) and hashes.matched(row + 1) is Convention.RCARCH
 
     def _first(self, row: int) -> int:
         """The first block that may hold the damage behind a wrong hash."""
@@ -293,7 +304,7 @@ class _Explanation:
         """Where the damage behind a wrong hash may lie: the bytes of the hash first, unless they are proved."""
         region = self._spans(self._first(row), self._blocks(row)[1])
         place = self._place(row)
-        return (*region, *place) if self._hash_as_written(row) else (*place, *region)
+        return (*region, *place) if is_as_written(self._hashes, row) else (*place, *region)
 
     def _place(self, row: int) -> Spans:
         """The stored hash; in a chunk header with the size beside it, which says where the end is."""
@@ -325,7 +336,7 @@ def _byte_ranges(spans: Spans) -> str:
 
 def report_structure(layout: Layout, source: Source, emitter: Emitter) -> None:
     """Report what is wrong with chunks and blocks."""
-    _report_chunks(layout, scan(source), source, emitter)
+    _report_chunks(layout, scan(source, layout.chunks.start), source, emitter)
     _report_blocks(layout.blocks, layout.inner, emitter)
     for patch in layout.varints:
         emitter.report(
@@ -347,6 +358,13 @@ def report_structure(layout: Layout, source: Source, emitter: Emitter) -> None:
 
 def _report_chunks(layout: Layout, stands: ChunkLayer, source: Source, emitter: Emitter) -> None:
     """Report what is wrong with the chain of chunks; ``stands`` is the chain as the file has it."""
+    front = stands.start
+    if front:
+        message = (
+            f"{in_bytes(front)} {verb(front, 'precedes', 'precede')} the archive: its first chunk begins at byte "
+            f"{grouped(front)}, and by the sizes of its chunks it ends with the file. Readers do not find it there."
+        )
+        emitter.report(codes.PREPENDED, message, (0, front))
     spans = [patch.span for patch in layout.sizes]
     if stands.problem is not None:
         what, message, span = stands.problem

@@ -24,7 +24,7 @@ from inspector.core.source import Source, SplicedSource
 from inspector.core.source import blocks as pieces
 from inspector.formats.rca.blobs import Decoding
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, RESET, Convention, walk
-from inspector.formats.rca.chunks import FIRST_SIZE_BITS, ChunkLayer, ended, header_size, reach, scan
+from inspector.formats.rca.chunks import FIRST_SIZE_BITS, ChunkLayer, beginning, ended, header_size, reach, scan
 from inspector.formats.rca.hashes import Hashes, compare
 from inspector.formats.rca.layout import Layout, Lost, Tail, whole_blocks
 from inspector.formats.rca.search import Fix, Search
@@ -59,10 +59,40 @@ class Reading(Struct, frozen=True):
         rows = range(len(hashes) - 1, -1, -1) if hashes is not None else ()
         return next((hashes.bounds(row)[1] for row in rows if hashes and hashes.proved(row)), 0)
 
+    def holds(self, place: int) -> bool:
+        """Whether a byte of the file is inside a segment that is proved."""
+        blocks, at = self.layout.blocks, self.layout.inner.inner(place)
+        if self.hashes is None or at is None or not len(blocks):
+            return False
+        row = self.hashes.row(blocks.segment_of(bisect_right(blocks.edges, at) - 1))
+        return self.hashes.proved(row) and self.hashes.bounds(row)[0] < at
+
 
 def layers(source: Source, progress: Progress, *, search: bool = False) -> Reading:
-    """Find chunks and blocks; ``search`` forces a search for hidden segments."""
-    layout = _layout(source, scan(source), progress)
+    """Find chunks and blocks; ``search`` forces a search for hidden segments.
+
+    Other bytes may precede the archive. One that a proved segment of the file holds is a blob, and not the archive.
+    """
+    start = beginning(source, progress)
+    if start:
+        outer = _from(source, 0, progress, search)
+        if outer.holds(start):
+            return outer
+    return _from(source, start, progress, search)
+
+
+def ends_proved(source: Source, start: int, progress: Progress) -> bool:
+    """Whether an archive begins at ``start`` that is all there, and the hash of its last segment is right."""
+    chunks = scan(source, start)
+    if chunks.corrupt or chunks.truncated or not chunks.chunks:
+        return False
+    layout = _layout(source, chunks, progress)
+    last = len(Hashes(layout)) - 1
+    return bool(compare(layout, progress, [last]).matched(last))
+
+
+def _from(source: Source, start: int, progress: Progress, search: bool) -> Reading:
+    layout = _layout(source, scan(source, start), progress)
     chunks = layout.chunks
     beyond = bool(chunks.tail) or chunks.corrupt
     if not (search or beyond or chunks.truncated or layout.inner.size <= MAX_HASHED_BYTES or _unusual(layout)):
@@ -154,7 +184,7 @@ def _patched(
     varints = layout.varints if varints is None else varints
     patches = (*sizes, *varints)
     overlay = OverlaySource(source, Edit("", patches, source.size, source.size)) if patches else source
-    chunks = replace(scan(overlay), open=layout.chunks.open if is_open is None else is_open)
+    chunks = replace(scan(overlay, layout.chunks.start), open=layout.chunks.open if is_open is None else is_open)
     made = _layout(overlay, chunks, progress, lost, source)
     made.sizes, made.varints = sizes, varints
     return made
@@ -174,7 +204,7 @@ def _as_far_as_proved(source: Source, plain: Reading, progress: Progress) -> Rea
         return plain
     # Of a first append that was interrupted the first header still is zeros; it writes no reset block.
     begun = (
-        not chunks.chunks
+        not (chunks.chunks or chunks.corrupt)
         and not any(source.read(0, header_size(FIRST_SIZE_BITS)))
         and len(whole.layout.blocks.segments) == 1
     )

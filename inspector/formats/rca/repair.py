@@ -18,15 +18,17 @@ from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source, blocks
+from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, RESET, REST, Convention
 from inspector.formats.rca.check import StoredHashes
 from inspector.formats.rca.chunks import FIRST_SIZE_BITS, ended, header_size, scan
-from inspector.formats.rca.findings import resumed_wrongly
+from inspector.formats.rca.findings import is_as_written, resumed_wrongly
 from inspector.formats.rca.hashes import Hashes, own_convention
 from inspector.formats.rca.layout import Layout, Tail, whole_blocks
 from inspector.formats.rca.reading import read_tail
 from inspector.formats.rca.salvage import salvages
+from inspector.formats.rca.strays import find_strays
 from inspector.formats.rca.write import header
 
 
@@ -47,7 +49,7 @@ def _edits(archive: Archive, stored: StoredHashes, progress: Progress) -> Iterat
         yield from proved
         return
     yield from finish(source, hashes)
-    for repair in (drop_garbage(source, hashes), cut_back(archive, hashes, progress)):
+    for repair in (_drop_garbage(source, hashes, progress), cut_back(archive, hashes, progress)):
         if repair is not None:
             yield repair
     yield from repair_hashes(source, hashes, progress)
@@ -86,12 +88,18 @@ def _finished(source: Source, layout: Layout, behind: Tail, stop: int, metadata:
     return Edit(label, ended(source, layout.chunks.uncertain_header, end, metadata), source.size, source.size)
 
 
-def drop_garbage(source: Source, hashes: Hashes) -> Repair | None:
-    """Cut off what an interrupted append left; the hash of the last segment proves where the archive ends."""
+def _drop_garbage(source: Source, hashes: Hashes, progress: Progress) -> Repair | None:
+    """Cut off what an interrupted append left; the hash of the last segment proves where the archive ends.
+
+    None where a segment that a hash proves is among it.
+    """
     chunks, behind = hashes.layout.chunks, hashes.layout.behind
-    if not chunks.tail or chunks.corrupt:
+    if not chunks.tail or chunks.corrupt or (behind is not None and behind.counted[0]):
         return None
     end = chunks.tail[0].spans[0].start
+    strays, searched = find_strays(source, (Span(0, end),), frozenset(), progress)
+    if strays:
+        return None
     size = in_bytes(source.size - end)
     title = f"Cut off the {size} of garbage from byte {grouped(end)} on"
     claim, loses = "", tuple(_blobs_behind(behind))
@@ -107,19 +115,16 @@ def drop_garbage(source: Source, hashes: Hashes) -> Repair | None:
             f"The archive ends at byte {grouped(end)}, as the size of its last chunk says. The hash of the last "
             "segment does not prove it: if it is the size that is wrong, there are blobs among these bytes."
         )
+    elif not searched:
+        claim = "No whole blob is among these bytes. They are too many for all of them to be searched."
     edit = Edit(title, (), source.size, end)
     lossless = "" if claim else _lossless(behind)
     return Repair("rca-drop-garbage", title, _GARBAGE, loses, claim, edit, lossless=lossless)
 
 
 def _blobs_behind(behind: Tail | None) -> Iterator[str]:
-    """The blobs in the bytes after the end."""
-    if behind is None:
-        return
-    whole, unproved = behind.counted
-    if whole:
-        yield f"{behind.whole}: proved whole by {'its hash' if whole == 1 else 'their hashes'}."
-    if unproved:
+    """The blobs in the bytes after the end, none of them proved."""
+    if behind is not None and (unproved := behind.counted[1]):
         yield f"{behind.unproved}: readable, though nothing proves {'it' if unproved == 1 else 'them'}."
 
 
@@ -301,7 +306,7 @@ def _open_end(source: Source, hashes: Hashes, progress: Progress) -> Repair | No
     if not end:
         return None
     stop = layout.inner.outer(end - 1, end)[0].stop
-    first = scan(source).uncertain_header
+    first = scan(source, layout.chunks.start).uncertain_header
     patches = ended(source, first, stop, metadata)
     label = f"Set the size of the chunk at byte {grouped(first[0])} so that the archive ends at byte {grouped(stop)}"
     edit = Edit(label, patches, source.size, source.size)
@@ -319,9 +324,7 @@ def repair_hashes(source: Source, hashes: Hashes, progress: Progress) -> list[Re
     wrong = [row for row in range(len(hashes)) if _repairable(hashes, row)]
     proved = {row for row in wrong if not hashes.final(row) and _proved(hashes, row)}
     # A wrong hash that is as it was written is right: it is the segment that has changed.
-    assumed = [
-        row for row in wrong if not hashes.final(row) and row not in proved and not _hash_as_written(hashes, row)
-    ]
+    assumed = [row for row in wrong if not hashes.final(row) and row not in proved and not is_as_written(hashes, row)]
     found: list[Repair] = []
     if proved:
         edit = _edit(source, hashes, proved, progress)
@@ -374,12 +377,7 @@ def _proved(hashes: Hashes, row: int) -> bool:
     if hashes.segment(row) < 0 or row in hashes.repaired or hashes.confirmed_by_chunk(row):
         return True
     # The wrong one was written so, which only a wrong resume does at this place.
-    return resumed_wrongly(hashes, row) and _hash_as_written(hashes, row)
-
-
-def _hash_as_written(hashes: Hashes, row: int) -> bool:
-    """Whether the next hash, which is right, covers a reset hash."""
-    return hashes.matched(row + 1) is Convention.RCARCH
+    return resumed_wrongly(hashes, row) and is_as_written(hashes, row)
 
 
 def _claim(hashes: Hashes, rows: Sequence[int]) -> str:

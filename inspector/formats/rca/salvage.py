@@ -56,13 +56,13 @@ def salvages(archive: Archive, hashes: Hashes, progress: Progress) -> list[Repai
     sides = [(archive, hashes), *_with_what_stands_behind(archive, hashes, progress)]
     side, proved = _most(sides, proved=True)
     found: list[Repair] = []
-    strays = _strays(*side, proved, progress)
+    strays, searched = _strays(*side, proved, progress)
     if proved or strays:
         number = _members(proved) + sum(len(each.names) for each in strays)
         title = (
             f"Copy the {count(number, 'blob')} that {'is' if number == 1 else 'are'} proved whole into a new archive"
         )
-        found.append(_repair("rca-salvage", title, *side, proved, worst, strays=strays))
+        found.append(_repair("rca-salvage", title, *side, proved, worst, strays=strays, searched=searched))
     side, readable = _most(sides, proved=False)
     unproved = _members(readable) - _members(proved)
     if unproved:
@@ -71,7 +71,7 @@ def salvages(archive: Archive, hashes: Hashes, progress: Progress) -> list[Repai
             f"{grouped(unproved)} of them {'is' if unproved == 1 else 'are'} taken to be what was archived. Nothing "
             "proves it: no hash is right that covers them, and a changed byte may decode too."
         )
-        found.append(_repair("rca-salvage-readable", title, *side, readable, worst, claim))
+        found.append(_repair("rca-salvage-readable", title, *side, readable, worst, claim, searched=searched))
     return found
 
 
@@ -79,8 +79,10 @@ _Side = tuple[Archive, Hashes]
 """An archive as it is read, and its hashes."""
 
 
-def _strays(archive: Archive, hashes: Hashes, parts: Sequence[_Part], progress: Progress) -> Sequence[Stray]:
-    """The proved segments that the chain of chunks does not lead to."""
+def _strays(
+    archive: Archive, hashes: Hashes, parts: Sequence[_Part], progress: Progress
+) -> tuple[Sequence[Stray], bool]:
+    """The proved segments that the chain of chunks does not lead to, and whether all of the file was searched."""
     layout, members = hashes.layout, archive.members
     edges = layout.blocks.edges
     taken = [span for part in parts for span in layout.inner.outer(edges[part.first], edges[part.stop])]
@@ -115,6 +117,7 @@ def _repair(
     worst: set[str],
     claim: str = "",
     strays: Sequence[Stray] = (),
+    searched: bool = True,
 ) -> Repair:
     content = _Salvage(archive, parts, own_convention(hashes), strays).content
     saved = {member for part in parts for member in range(part.begin, part.end)}
@@ -134,7 +137,7 @@ def _repair(
             yield Outcome(name, Fate.PROVED, f"the hash of its segment matches, found at byte {grouped(stray.start)}")
 
     loses = _loses(archive, hashes.layout, parts)
-    return Repair(code, title, frozenset(worst), loses, claim, content=content, outcomes=every)
+    return Repair(code, title, frozenset(worst), loses, claim, content=content, outcomes=every, unsearched=not searched)
 
 
 def _members(parts: Sequence[_Part]) -> int:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks
-from inspector.core.span import Span
+from inspector.core.span import Span, total
 from inspector.formats._signatures import found_outside
 from inspector.formats._zstd import MAGIC, Stream, ZstdError
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, MAX_VARINT_BYTES, RESET, kind_and_size, varint
@@ -45,8 +45,8 @@ class Stray(Struct, frozen=True):
 
 def find_strays(
     source: Source, taken: Sequence[Span], known: frozenset[bytes], progress: Progress
-) -> tuple[Stray, ...]:
-    """The proved segments outside the spans ``taken`` with a name that is not ``known``.
+) -> tuple[tuple[Stray, ...], bool]:
+    """The proved segments outside the spans ``taken`` with a name that is not ``known``, and whether all was searched.
 
     Raises SourceError and Cancelled.
     """
@@ -65,7 +65,8 @@ def find_strays(
             found.append(stray)
             names.update(stray.names)
             free = stray.stop
-    return tuple(found)
+    complete = search.left and len(found) < MAX_STRAYS and source.size - total(taken) <= MAX_SEARCHED_BYTES
+    return tuple(found), complete and search.scanned
 
 
 class _Search:
@@ -81,6 +82,11 @@ class _Search:
     @property
     def left(self) -> bool:
         return self._bytes > 0 and self._steps > 0
+
+    @property
+    def scanned(self) -> bool:
+        """Whether every hash was looked for that had to be."""
+        return self._scans >= 0
 
     def segment(self, frame: int) -> Stray | None:
         """The segment whose first zstd frame is at ``frame``, if the hash behind it proves it."""
@@ -135,9 +141,9 @@ class _Search:
 
     def _is_recorded(self, hashes: Sequence[blake2s]) -> bool:
         """Whether one of the hashes stands in the file: that of the last segment stands in a chunk header."""
-        if not self._scans:
-            return False
         self._scans -= 1
+        if self._scans < 0:
+            return False
         digests = [each.digest() for each in hashes]
         for at in range(0, self._source.size, _WINDOW_BYTES):
             data = self._source.read(at, _WINDOW_BYTES + HASH_SIZE)

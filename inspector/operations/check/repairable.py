@@ -9,6 +9,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source, SourceError
 from inspector.core.verdict import VERDICTS, Verdict
+from inspector.formats._causes.joined import MIN_REST_BYTES, archive_in
 from inspector.operations.open.opening import Opened
 
 
@@ -35,10 +36,20 @@ def offered(archive: Opened, progress: Progress) -> tuple[Repair, ...]:
     if len(own) < len(archive.findings):
         without = archive.copy()
         without.findings = own
-    repairs = (*archive.diagnosis.repairs, *archive.decoder.repairs(without, progress))
+    found = (*archive.diagnosis.repairs, *archive.decoder.repairs(without, progress))
+    repairs = tuple(each for each in found if not _cuts_an_archive(archive.source, each, progress))
     if not _is_changed_throughout(archive):
         return repairs
     return tuple(each for each in repairs if each.claim or each.code in TAKEN_OUT)
+
+
+def _cuts_an_archive(source: Source, repair: Repair, progress: Progress) -> bool:
+    """Whether a whole archive is among the bytes that a repair cuts off."""
+    cut = repair.cut
+    if cut.size < MIN_REST_BYTES:
+        return False
+    found = archive_in(source, cut, progress)
+    return found is not None and found.whole
 
 
 def _is_changed_throughout(archive: Opened) -> bool:

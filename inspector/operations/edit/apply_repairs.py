@@ -85,9 +85,8 @@ def salvage_report(salvage: Repair | None) -> SalvageReport | None:
         if len(rows[each.fate]) < MAX_REPORT_ROWS:
             rows[each.fate].append((visible(each.path), str(each.fate), each.why))
     found = [row for some in rows.values() for row in some][:MAX_REPORT_ROWS]
-    return SalvageReport(
-        numbers[Fate.PROVED], numbers[Fate.READABLE], numbers[Fate.LOST], tuple(found), salvage.unsearched
-    )
+    counted = (numbers[Fate.PROVED], numbers[Fate.READABLE], numbers[Fate.LOST])
+    return SalvageReport(*counted, tuple(found), salvage.unsearched, bool(salvage.loses))
 
 
 def _name(archive: str, beside: SiblingFile | Companion) -> str:

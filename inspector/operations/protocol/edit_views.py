@@ -33,7 +33,8 @@ class SalvageReport(Struct, frozen=True):
     """What a salvage would save: numbers of members, and ``rows`` of (name, what becomes of it, why).
 
     Those that are lost come first, then those that nothing proves; there are at most ``MAX_REPORT_ROWS``.
-    ``unsearched``: the search for members ended before the file, so there may be more.
+    ``unsearched``: the search for members ended before the file, so there may be more. ``partial``: so there may be for
+    another reason, such as bytes in which no member can be told.
     """
 
     proved: int
@@ -41,15 +42,17 @@ class SalvageReport(Struct, frozen=True):
     lost: int
     rows: tuple[tuple[str, str, str], ...]
     unsearched: bool = False
+    partial: bool = False
 
     @property
     def sentence(self) -> str:
         """The numbers in a sentence."""
         numbers = (self.proved, self.readable, self.lost)
         proved, readable, lost = (f"{each:,} {verb(each, 'is', 'are')}" for each in numbers)
-        lost = f"{lost} lost" if self.lost else "none is lost"
+        none = "none of those found is lost" if self.unsearched or self.partial else "none is lost"
+        lost = f"{lost} lost" if self.lost else none
         if self.unsearched:
-            lost = f"{lost if self.lost else 'none of those found is lost'}; the search ended before the file"
+            lost = f"{lost}; the search ended before the file"
             proved = f"at least {proved}"
         return f"Of its members {proved} proved, {readable} readable and unproved, and {lost}."
 

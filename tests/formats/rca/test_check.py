@@ -91,7 +91,7 @@ def test_where_decompression_fails_bounds_where_the_damage_lies() -> None:
     at = start + sizes[0] + 3
     data[at : at + 3] = b"\xff\xff\xff"
     archive, sentence = checked(bytes(data))
-    assert sentence == "1 of 3 segments is damaged; 3 of 6 blobs are proved whole."
+    assert sentence == "1 of 3 segments disagrees with its hash; 3 of 6 blobs are proved whole."
     assert [path for path, _ in ((m.path, m.size) for m in archive.members)] == [b"four", b"one", b"five", b"six"]
     assert verdicts(archive) == [WHOLE, UNSURE, WHOLE, WHOLE]
     (finding,) = [finding for finding in bad(archive) if finding.code == "rca-reset-hash-mismatch"]
@@ -115,7 +115,7 @@ def test_a_change_that_decodes_can_lie_anywhere_in_its_segment() -> None:
     data = bytearray(build.archive(noisy(300), TWO))
     data[400] ^= 4
     archive, sentence = checked(bytes(data))
-    assert sentence == "1 of 2 segments is damaged; 1 of 7 blobs is proved whole."
+    assert sentence == "1 of 2 segments disagrees with its hash; 1 of 7 blobs is proved whole."
     assert verdicts(archive) == [UNSURE] * 6 + [WHOLE]
     assert hash_verdicts(archive) == [WRONG, WHOLE]
     (finding,) = bad(archive)
@@ -166,7 +166,7 @@ def test_by_the_specification_nothing_proves_that_only_the_hash_is_wrong() -> No
     at = 10 + len(build.segment(ONE)) + 2
     data[at : at + 8] = b"spoilt !"
     archive, sentence = checked(bytes(data))
-    assert sentence == "1 of 3 segments is damaged; 3 of 6 blobs are proved whole."
+    assert sentence == "1 of 3 segments disagrees with its hash; 3 of 6 blobs are proved whole."
     assert verdicts(archive) == [UNSURE] * 3 + [WHOLE] * 3
 
 
@@ -183,7 +183,7 @@ def test_where_the_blocks_may_have_shifted_the_damage_may_lie_further_up() -> No
     for place in (400, end + 400):
         data[place] ^= 4
     archive, sentence = checked(bytes(data))
-    assert sentence == "2 of 3 segments are damaged; 1 of 13 blobs is proved whole."
+    assert sentence == "2 of 3 segments disagree with their hashes; 1 of 13 blobs is proved whole."
     first, second = bad(archive)
     assert (first.spans[1].start, second.spans[1].start) == (10, 10)
     assert ["may start elsewhere" in finding.message for finding in (first, second)] == [False, True]
