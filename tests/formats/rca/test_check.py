@@ -91,7 +91,7 @@ def test_where_decompression_fails_bounds_where_the_damage_lies() -> None:
     at = start + sizes[0] + 3
     data[at : at + 3] = b"\xff\xff\xff"
     archive, sentence = checked(bytes(data))
-    assert sentence == "1 of 3 segments disagrees with its hash; 3 of 6 blobs are proved whole."
+    assert sentence == "1 of 3 segments is damaged; 3 of 6 blobs are proved whole."
     assert [path for path, _ in ((m.path, m.size) for m in archive.members)] == [b"four", b"one", b"five", b"six"]
     assert verdicts(archive) == [WHOLE, UNSURE, WHOLE, WHOLE]
     (finding,) = [finding for finding in bad(archive) if finding.code == "rca-reset-hash-mismatch"]
