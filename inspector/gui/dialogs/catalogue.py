@@ -11,8 +11,9 @@ from inspector.gui.ipc.client import Job, create_client
 from inspector.gui.kit.building import Dialog, dressed
 from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.files import ALL_FILES, ask_for_files
-from inspector.gui.kit.listing import Column, ListView, Rows
+from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.locations import absolute
+from inspector.gui.kit.table_models import Column
 from inspector.gui.kit.widgets import Emptiable, label_of, push_button
 from inspector.operations.protocol.create_views import FoundPlaces, Place
 from inspector.operations.protocol.requests import CreateRequests
@@ -49,7 +50,7 @@ class CatalogueDialog(Dialog):
         self.search = push_button("&Search", "", self.start_search)
         self.search.setDefault(True)
         self.model = Rows(COLUMNS, self)
-        self.table = ListView(self.model, COLUMNS, "Members found")
+        self.table = ListView(self.model, "Members found")
         self.stack = Emptiable(self.table)
         self.stack.show_sentence(
             "A catalogue records which archive holds each member. Create one with New Archive, for CAF."

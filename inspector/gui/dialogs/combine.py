@@ -17,9 +17,10 @@ from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.building import Dialog, dressed, in_column, in_row, progress_bar
 from inspector.gui.kit.files import ask_for_files, ask_for_new_file
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.listing import Column, ListView, Rows
+from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.locations import absolute, name_of
 from inspector.gui.kit.style import EDGE, GRID
+from inspector.gui.kit.table_models import Column
 from inspector.gui.kit.widgets import Details, Emptiable, push_button, sentence_label
 from inspector.gui.panels.status_line import show_progress
 from inspector.operations.protocol.compare_views import CombinePlan, Ground, Step
@@ -87,7 +88,7 @@ class CombineDialog(Dialog):
         self.plan: CombinePlan | None = None
         self.about = dressed(sentence_label(), "About the combined archive")
         self.model = Rows(COLUMNS, self)
-        self.table = ListView(self.model, COLUMNS, "What comes from where")
+        self.table = ListView(self.model, "What comes from where")
         self.details = Details("The selected step in full")
         self.accept_all = dressed(
             QCheckBox("&Accept what is not proved or not whole"),

@@ -15,8 +15,9 @@ from inspector.gui.kit.building import Dialog, choice_of, dressed, in_column, in
 from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.files import ask_for_folder
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.listing import Column, ListView, Rows
+from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.locations import absolute
+from inspector.gui.kit.table_models import Column
 from inspector.gui.kit.widgets import Details, SelectableLabel, debounce, label_of, push_button
 from inspector.operations.protocol.extraction_views import ExtractionPlan, ExtractionResult, OnConflict, Problems
 
@@ -244,7 +245,7 @@ class ProblemTable(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.model = Rows(COLUMNS, self)
-        self.table = ListView(self.model, COLUMNS, "Members with problems")
+        self.table = ListView(self.model, "Members with problems")
         self.details = Details("The selected problem in full")
         in_column((self.table, 1), self.details, on=self)
         self.table.selectionModel().currentRowChanged.connect(self._show_details)

@@ -51,16 +51,13 @@ class DropLight(QWidget):
         accent = self.palette().highlight().color()
         tint = self.palette().highlight().color()
         tint.setAlpha(TINT_ALPHA)
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             painter.fillRect(self.rect(), tint)
             painter.setPen(QPen(accent, BORDER_PX))
             edge = BORDER_PX / 2
             painter.drawRect(QRectF(self.rect()).adjusted(edge, edge, -edge, -edge))
             if self._text:
                 self._paint_text(painter)
-        finally:
-            painter.end()
 
     def _paint_text(self, painter: QPainter) -> None:
         """Write the text on a plate, so that it is readable over anything."""

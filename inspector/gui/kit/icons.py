@@ -151,11 +151,8 @@ class Picture(QWidget):
         self.update()
 
     def paintEvent(self, _: QPaintEvent) -> None:
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             self._icon.paint(painter, self.rect())
-        finally:
-            painter.end()
 
 
 @cache
@@ -174,23 +171,17 @@ def _scaled(name: str, colour: str, inside: str, side: int, scale: float) -> QPi
 
 def _drawn(name: str, colour: str, side: int, inside: str = INNER_COLOUR) -> QPixmap:
     picture = _empty(QSize(side, side))
-    painter = QPainter(picture)
-    try:
+    with QPainter(picture) as painter:
         _renderer(name, colour, inside).render(painter, QRectF(0, 0, side, side))
-    finally:
-        painter.end()
     return picture
 
 
 def _faded(picture: QPixmap) -> QPixmap:
     faded = _empty(picture.size())
     faded.setDevicePixelRatio(picture.devicePixelRatio())
-    painter = QPainter(faded)
-    try:
+    with QPainter(faded) as painter:
         painter.setOpacity(DISABLED_OPACITY)
         painter.drawPixmap(QPoint(0, 0), picture)
-    finally:
-        painter.end()
     return faded
 
 

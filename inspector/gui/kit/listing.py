@@ -7,74 +7,36 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from msgspec.structs import replace
 from PySide6.QtCore import QModelIndex, QObject, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView
 
 from inspector.gui.kit.files import ask_for_new_file
 from inspector.gui.kit.style import Sentences
-from inspector.gui.kit.table_models import NOWHERE, Index, PagedTable, TableSource, TitledTable
-from inspector.gui.kit.text import plain, short
-from inspector.gui.kit.tree_model import TreeSource
+from inspector.gui.kit.table_models import (
+    NOWHERE,
+    Column,
+    ColumnTable,
+    Deliver,
+    Index,
+    PagedTable,
+    cell,
+    widths,
+)
 from inspector.gui.kit.widgets import dress_table
 from inspector.operations.protocol.views import Page
 
-Deliver = Callable[[Page[Any]], None]
-RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 BATCH_ROWS = 1_000
 """Rows per request."""
 MAX_COPIED_ROWS = 100_000
 """The most rows that are copied or saved."""
 SAVED_AS = ("Rows (*.csv)",)
-
-
-class Column(NamedTuple):
-    """A column: its title, the text of a row in it, and its width in pixels.
-
-    ``tip`` tells more of a row than ``text``, ``icon`` is shown before it. ``is_number``: it stands to the right.
-    ``sort`` is what a click on the title sorts by. ``roles`` is what else a model is asked for.
-    """
-
-    title: str
-    text: Callable[[Any], str]
-    width: int = 0
-    tip: Callable[[Any], str | None] | None = None
-    icon: Callable[[Any], Any] | None = None
-    is_number: bool = False
-    sort: Any = None
-    roles: Mapping[int, Callable[[Any], Any]] = {}
-
-
-def cell(column: Column, row: Any, role: int) -> Any:
-    """What a model says of a cell."""
-    if role == Qt.ItemDataRole.DisplayRole:
-        return short(column.text(row))
-    if role == Qt.ItemDataRole.ToolTipRole:
-        tip = (column.tip or column.text)(row)
-        return tip if tip is None else plain(short(tip))
-    if role == Qt.ItemDataRole.DecorationRole and column.icon is not None:
-        return column.icon(row)
-    if role == Qt.ItemDataRole.TextAlignmentRole and column.is_number:
-        return RIGHT
-    return column.roles[role](row) if role in column.roles else None
-
-
-def title_cell(column: Column, role: int) -> Any:
-    """What a model says of a title, but for its text."""
-    if role == Qt.ItemDataRole.TextAlignmentRole and column.is_number:
-        return RIGHT
-    is_sorted = role == Qt.ItemDataRole.ToolTipRole and column.sort is not None
-    return f"Sort by {column.title.lower()}" if is_sorted else None
-
-
-def widths(columns: Sequence[Column]) -> dict[int, int]:
-    """The width of each column that has one."""
-    return {at: each.width for at, each in enumerate(columns) if each.width}
 
 
 def read_pages(
@@ -93,44 +55,42 @@ def read_pages(
     ask(0, take)
 
 
-class Listed(TableSource):
-    """Rows that ``fetch(first, count, deliver)`` asks for."""
+class QueryTable(PagedTable):
+    """The rows of a query, which ``ask(query, first, count)`` gives; a click on a column's title sorts them.
 
-    def __init__(self, columns: Sequence[Column], fetch: Callable[[int, int, Deliver], object]) -> None:
-        self.titles = tuple(each.title for each in columns)
-        self.columns = columns
-        self.ask = fetch
+    ``sorts`` is the field of the query that says by what, and what the first click turns round.
+    """
 
-    def fetch(self, first: int, count: int, deliver: Deliver) -> None:
-        self.ask(first, count, deliver)
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        query: Any,
+        ask: Callable[[Any, int, int], Any],
+        sorts: tuple[str, int] = ("sort", -1),
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(columns, lambda first, count, deliver: ask(self.query, first, count).then(deliver), parent)
+        self.query = query
+        self._sorts = sorts
 
-    def data(self, row: Any, column: int, role: int) -> Any:
-        return cell(self.columns[column], row, role)
+    def choose(self, **changes: Any) -> None:
+        """Change these fields of the query and reload."""
+        query = replace(self.query, **changes)
+        if query != self.query:
+            self.query = query
+            self.refetch()
 
-    def header(self, column: int, role: int) -> Any:
-        return title_cell(self.columns[column], role)
-
-
-class ListedTree(TreeSource):
-    """Rows of a tree under columns; subclasses say where they come from."""
-
-    def __init__(self, columns: Sequence[Column]) -> None:
-        self.titles = tuple(each.title for each in columns)
-        self.columns = columns
-
-    def data(self, row: Any, column: int, role: int) -> Any:
-        return cell(self.columns[column], row, role)
-
-    def range_text(self, first: int, stop: int) -> str:
-        return f"{first + 1:,} – {stop:,}"
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        if 0 <= column < len(self.columns):
+            down, (name, turned) = order is Qt.SortOrder.DescendingOrder, self._sorts
+            self.choose(**{name: self.columns[column].sort}, descending=down is not (column == turned))
 
 
-class Rows(TitledTable):
+class Rows(ColumnTable):
     """Rows that are held in memory."""
 
     def __init__(self, columns: Sequence[Column], parent: QObject | None = None) -> None:
-        super().__init__([each.title for each in columns], parent)
-        self.columns = columns
+        super().__init__(columns, parent)
 
     @property
     def rows(self) -> Sequence[Any]:
@@ -141,7 +101,7 @@ class Rows(TitledTable):
         """Replace the rows by those that contain a text, and the columns if those are others."""
         self.beginResetModel()
         if columns is not None:
-            self.columns, self._titles = columns, tuple(each.title for each in columns)
+            self.columns = columns
         wanted = text.casefold()
         self._rows = tuple(row for row in rows if not text or wanted in " ".join(self.texts_of(row)).casefold())
         self.endResetModel()
@@ -165,10 +125,6 @@ class Rows(TitledTable):
         """The texts of the row with this number."""
         return self.texts_of(self._rows[at])
 
-    def texts_of(self, row: Any) -> tuple[str, ...]:
-        """The texts of a row."""
-        return tuple(each.text(row) for each in self.columns)
-
     def row(self, index: Index) -> Any | None:
         """The row at an index, None where there is none."""
         return self._rows[index.row()] if index.isValid() and index.row() < len(self._rows) else None
@@ -186,14 +142,13 @@ class ListView(QTableView):
     def __init__(
         self,
         model: Rows | PagedTable,
-        columns: Sequence[Column],
         name: str,
         line: Callable[[Any], str] | None = None,
         stretched: int | None = None,
     ) -> None:
         super().__init__()
-        dress_table(self, model, widths(columns), name)
-        self._model, self._columns = model, columns
+        dress_table(self, model, widths(model.columns), name)
+        self._model = model
         self._line = line or self._texts
         self.extend_menu: Callable[[QMenu], object] | None = None
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
@@ -219,12 +174,7 @@ class ListView(QTableView):
     # ---- copying and saving ------------------------------------------------------------------------------------
 
     def _texts(self, row: Any) -> str:
-        return "\t".join(self._cells(row))
-
-    def _cells(self, row: Any) -> Sequence[str]:
-        return (
-            self._model.texts_of(row) if isinstance(self._model, Rows) else [each.text(row) for each in self._columns]
-        )
+        return "\t".join(self._model.texts_of(row))
 
     def copy(self) -> None:
         """Copy the selected rows."""
@@ -246,14 +196,14 @@ class ListView(QTableView):
     def _write(self, path: str, rows: Sequence[Any]) -> None:
         with Path(path).open("w", encoding="utf-8", newline="") as file:
             titles = [self._model.headerData(at, Qt.Orientation.Horizontal) for at in range(self._model.columnCount())]
-            csv.writer(file).writerows((titles, *map(self._cells, rows)))
+            csv.writer(file).writerows((titles, *map(self._model.texts_of, rows)))
 
     def with_rows(self, done: Callable[[Sequence[Any]], object]) -> None:
         """Call ``done`` with all rows, at most MAX_COPIED_ROWS, as soon as they have been fetched."""
         if isinstance(self._model, Rows):
             done(self._model.rows)
         else:
-            fetch = self._model.columns.fetch
+            fetch = self._model.fetch
             read_pages(lambda first, take: fetch(first, BATCH_ROWS, take), done, MAX_COPIED_ROWS)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

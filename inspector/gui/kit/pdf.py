@@ -43,8 +43,7 @@ def pdf_of(page: str) -> bytes:
     document.setHtml(_with_drawings(page, document, size.width()))
     document.setPageSize(size)
     writer.setTitle(document.metaInformation(QTextDocument.MetaInformation.DocumentTitle))
-    painter = QPainter(writer)
-    try:
+    with QPainter(writer) as painter:
         for number in range(document.pageCount()):
             if number:
                 writer.newPage()
@@ -52,8 +51,6 @@ def pdf_of(page: str) -> bytes:
             painter.translate(0, -number * size.height())
             document.drawContents(painter, QRectF(0, number * size.height(), size.width(), size.height()))
             painter.restore()
-    finally:
-        painter.end()
     buffer.close()
     return bytes(buffer.data().data())
 

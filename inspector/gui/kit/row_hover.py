@@ -30,13 +30,10 @@ class RowLight(QWidget):
     def paintEvent(self, _: QPaintEvent) -> None:
         mode = QPainter.CompositionMode
         hover, base = self.palette().color(QPalette.ColorRole.Midlight), self.palette().color(QPalette.ColorRole.Base)
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             dark = hover.lightness() > base.lightness()
             painter.setCompositionMode(mode.CompositionMode_Lighten if dark else mode.CompositionMode_Darken)
             painter.fillRect(self.rect(), hover)
-        finally:
-            painter.end()
 
 
 class _RowHover(QObject):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.widgets import debounce
 from inspector.operations.protocol.views import Page
 
@@ -43,12 +44,62 @@ Index = QModelIndex | QPersistentModelIndex
 NOWHERE = QModelIndex()
 
 
-class TitledTable(QAbstractTableModel):
-    """A row for each of ``_rows`` under ``titles``; subclasses provide the cells."""
+Deliver = Callable[[Page[Any]], None]
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
-    def __init__(self, titles: Sequence[str], parent: QObject | None = None) -> None:
+
+class Column(NamedTuple):
+    """A column: its title, the text of a row in it, and its width in pixels.
+
+    ``tip`` tells more of a row than ``text``, ``icon`` is shown before it. ``is_number``: it stands to the right.
+    ``sort`` is what a click on the title sorts by. ``roles`` is what else a model is asked for.
+    """
+
+    title: str
+    text: Callable[[Any], str]
+    width: int = 0
+    tip: Callable[[Any], str | None] | None = None
+    icon: Callable[[Any], Any] | None = None
+    is_number: bool = False
+    sort: Any = None
+    roles: Mapping[int, Callable[[Any], Any]] = {}
+
+
+def cell(column: Column, row: Any, role: int) -> Any:
+    """What a model says of a cell."""
+    if role == Qt.ItemDataRole.DisplayRole:
+        return short(column.text(row))
+    if role == Qt.ItemDataRole.ToolTipRole:
+        tip = (column.tip or column.text)(row)
+        return tip if tip is None else plain(short(tip))
+    if role == Qt.ItemDataRole.DecorationRole and column.icon is not None:
+        return column.icon(row)
+    if role == Qt.ItemDataRole.TextAlignmentRole and column.is_number:
+        return RIGHT
+    return column.roles[role](row) if role in column.roles else None
+
+
+def title_cell(column: Column, role: int) -> Any:
+    """What a model says of a title."""
+    if role == Qt.ItemDataRole.DisplayRole:
+        return column.title
+    if role == Qt.ItemDataRole.TextAlignmentRole and column.is_number:
+        return RIGHT
+    is_sorted = role == Qt.ItemDataRole.ToolTipRole and column.sort is not None
+    return f"Sort by {column.title.lower()}" if is_sorted else None
+
+
+def widths(columns: Sequence[Column]) -> dict[int, int]:
+    """The width of each column that has one."""
+    return {at: each.width for at, each in enumerate(columns) if each.width}
+
+
+class ColumnTable(QAbstractTableModel):
+    """Rows under columns; subclasses provide the rows."""
+
+    def __init__(self, columns: Sequence[Column], parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._titles = tuple(titles)
+        self.columns = columns
         self._rows: Sequence[Any] = ()
 
     @property
@@ -56,18 +107,20 @@ class TitledTable(QAbstractTableModel):
         """The number of rows."""
         return len(self._rows)
 
+    def texts_of(self, row: Any) -> tuple[str, ...]:
+        """The texts of a row."""
+        return tuple(each.text(row) for each in self.columns)
+
     # ---- overrides ---------------------------------------------------------------------------------------------
 
     def rowCount(self, parent: Index = NOWHERE) -> int:
         return 0 if parent.isValid() else self.count
 
     def columnCount(self, parent: Index = NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self._titles)
+        return 0 if parent.isValid() else len(self.columns)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return self._titles[section]
-        return None
+        return title_cell(self.columns[section], role) if orientation is Qt.Orientation.Horizontal else None
 
 
 PAGE_ROWS = 200
@@ -80,27 +133,22 @@ MAX_ROWS = 2**31 - 1
 """The most rows Qt can count."""
 
 
-class TableSource(Protocol):
-    """The columns and rows of a table."""
+class PagedTable(DraggableRows, ColumnTable):
+    """Rows that ``fetch(first, count, deliver)`` asks for; until they arrive they show an ellipsis.
 
-    titles: tuple[str, ...]
+    ``seen`` is told of each row that is looked at.
+    """
 
-    def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
-        """Request rows ``[first, first + count)``."""
-
-    def data(self, row: Any, column: int, role: int) -> Any:
-        """The data of a cell for a role."""
-
-    def header(self, column: int, role: int) -> Any:
-        """The header data of a column for a role other than its title."""
-
-
-class PagedTable(DraggableRows, QAbstractTableModel):
-    """A model whose rows arrive later; until then they show an ellipsis."""
-
-    def __init__(self, columns: TableSource, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.columns = columns
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        fetch: Callable[[int, int, Deliver], object],
+        parent: QObject | None = None,
+        seen: Callable[[Any], object] = bool,
+    ) -> None:
+        super().__init__(columns, parent)
+        self.fetch = fetch
+        self._seen = seen
         self._generation = 0
         self._total = 0
         self._pages: dict[int, tuple[Any, ...]] = {}
@@ -108,6 +156,10 @@ class PagedTable(DraggableRows, QAbstractTableModel):
         self._needed: dict[int, None] = {}
         self._requested: set[int] = set()
         self._flush = debounce(self, 0, self._request)
+
+    @property
+    def count(self) -> int:
+        return self._total
 
     def refetch(self) -> None:
         """Refetch all rows; the old ones stay until then, so that nothing flickers."""
@@ -117,7 +169,7 @@ class PagedTable(DraggableRows, QAbstractTableModel):
         self._requested.clear()
         self._need(0)
         if self._total:
-            self.dataChanged.emit(self.index(0, 0), self.index(self._total - 1, len(self.columns.titles) - 1))
+            self.dataChanged.emit(self.index(0, 0), self.index(self._total - 1, len(self.columns) - 1))
 
     def row(self, index: Index) -> Any | None:
         """The row at an index, None until it has been fetched."""
@@ -136,7 +188,7 @@ class PagedTable(DraggableRows, QAbstractTableModel):
             if any(new is not old for new, old in zip(made, rows, strict=True)):
                 self._pages[page] = made
                 last = min(page * PAGE_ROWS + len(rows), self._total) - 1
-                self.dataChanged.emit(self.index(page * PAGE_ROWS, 0), self.index(last, len(self.columns.titles) - 1))
+                self.dataChanged.emit(self.index(page * PAGE_ROWS, 0), self.index(last, len(self.columns) - 1))
 
     def _need(self, page: int) -> None:
         if page not in self._requested:
@@ -155,7 +207,7 @@ class PagedTable(DraggableRows, QAbstractTableModel):
                 if generation == self._generation:
                     self._take(page, rows)
 
-            self.columns.fetch(page * PAGE_ROWS, PAGE_ROWS, deliver)
+            self.fetch(page * PAGE_ROWS, PAGE_ROWS, deliver)
 
     def _take(self, page: int, rows: Page[Any]) -> None:
         self._requested.discard(page)
@@ -167,7 +219,7 @@ class PagedTable(DraggableRows, QAbstractTableModel):
         self._resize(min(rows.total, MAX_ROWS))
         first, last = page * PAGE_ROWS, min(page * PAGE_ROWS + len(rows.rows), self._total) - 1
         if last >= first:
-            self.dataChanged.emit(self.index(first, 0), self.index(last, len(self.columns.titles) - 1))
+            self.dataChanged.emit(self.index(first, 0), self.index(last, len(self.columns) - 1))
         if self._needed:
             self._flush.start()
 
@@ -183,23 +235,11 @@ class PagedTable(DraggableRows, QAbstractTableModel):
 
     # ---- overrides ---------------------------------------------------------------------------------------------
 
-    def rowCount(self, parent: Index = NOWHERE) -> int:
-        return 0 if parent.isValid() else self._total
-
-    def columnCount(self, parent: Index = NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self.columns.titles)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
         row = self._row(index.row())
         if row is None:
             return "…" if role == Qt.ItemDataRole.DisplayRole else None
-        return self.columns.data(row, index.column(), role)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self.columns.titles[section]
-        return self.columns.header(section, role)
+        self._seen(row)
+        return cell(self.columns[index.column()], row, role)

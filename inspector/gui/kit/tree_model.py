@@ -6,13 +6,13 @@ revealed without fetching the rows before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Struct, field
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from inspector.gui.kit.table_models import DraggableRows
+from inspector.gui.kit.table_models import Column, Deliver, DraggableRows, cell
 from inspector.operations.protocol.views import Page
 
 MAX_GROUP_ROWS = 500
@@ -56,25 +56,6 @@ class NumberedTree(QAbstractItemModel, Generic[Node]):
         return self.createIndex(self._nodes[number].position, 0, number) if number > 0 else QModelIndex()
 
 
-class TreeSource(Protocol):
-    """The rows of a tree; a ``key`` identifies a row with children."""
-
-    titles: tuple[str, ...]
-    root: Any
-
-    def fetch(self, key: Any, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
-        """Request rows ``[first, first + count)`` under the row with this key."""
-
-    def key(self, row: Any) -> Any | None:
-        """The key of a row, None if it has no children."""
-
-    def data(self, row: Any, column: int, role: int) -> Any:
-        """The data of a cell for a role."""
-
-    def range_text(self, first: int, stop: int) -> str:
-        """The label of the rows ``[first, stop)``."""
-
-
 class _Node(Struct):
     """A row, the root, or a range of ``total`` rows of its parent from ``first``."""
 
@@ -92,7 +73,7 @@ class _Node(Struct):
 
 
 class PagedTree(DraggableRows, NumberedTree[_Node]):
-    """A tree model whose rows are fetched when they are needed.
+    """A tree model whose rows are fetched when they are needed; subclasses say how. A ``key`` is that of a parent.
 
     Signals:
         revealed(object): the index of the row requested with ``reveal``.
@@ -100,20 +81,33 @@ class PagedTree(DraggableRows, NumberedTree[_Node]):
 
     revealed = Signal(object)
 
-    def __init__(self, rows: TreeSource, parent: QObject | None = None) -> None:
+    def __init__(self, columns: Sequence[Column], root: Any, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.rows = rows
+        self.columns = columns
+        self._root = root
         self._generation = 0
         self._target: tuple[int, ...] | None = None
-        self._nodes: list[_Node] = [_Node(-1, 0, rows.root)]
+        self._nodes: list[_Node] = [_Node(-1, 0, root)]
         self._stale: set[int] = set()
+
+    def fetch(self, key: Any, first: int, count: int, deliver: Deliver) -> None:
+        """Request rows ``[first, first + count)`` under the row with this key."""
+        raise NotImplementedError
+
+    def key(self, row: Any) -> Any | None:
+        """The key of a row, None if it has no children."""
+        raise NotImplementedError
+
+    def cell(self, row: Any, column: int, role: int) -> Any:
+        """What the model says of a cell."""
+        return cell(self.columns[column], row, role)
 
     def refetch(self) -> None:
         """Drop all rows."""
         self.beginResetModel()
         self._generation += 1
         self._target = None
-        self._nodes = [_Node(-1, 0, self.rows.root)]
+        self._nodes = [_Node(-1, 0, self._root)]
         self._stale.clear()
         self.endResetModel()
 
@@ -129,7 +123,7 @@ class PagedTree(DraggableRows, NumberedTree[_Node]):
             if node.row is not None and (made := make(node.row)) is not node.row:
                 node.row = made
                 index = self._index(number)
-                self.dataChanged.emit(index, index.siblingAtColumn(len(self.rows.titles) - 1))
+                self.dataChanged.emit(index, index.siblingAtColumn(len(self.columns) - 1))
 
     def row(self, index: Index) -> Any | None:
         """The row at an index, None for the root and for ranges."""
@@ -161,7 +155,7 @@ class PagedTree(DraggableRows, NumberedTree[_Node]):
             if generation == self._generation:
                 self._receive(number, page)
 
-        self.rows.fetch(node.key, node.first, min(node.total, MAX_GROUP_ROWS), deliver)
+        self.fetch(node.key, node.first, min(node.total, MAX_GROUP_ROWS), deliver)
 
     def _receive(self, number: int, page: Page[Any]) -> None:
         node = self._nodes[number]
@@ -170,7 +164,7 @@ class PagedTree(DraggableRows, NumberedTree[_Node]):
         if node.total > MAX_GROUP_ROWS:
             self._append_ranges(number)
         else:
-            self._append(number, [_Node(number, i, self.rows.key(row), row) for i, row in enumerate(page.rows)])
+            self._append(number, [_Node(number, i, self.key(row), row) for i, row in enumerate(page.rows)])
         self._descend()
 
     def _fetch_again(self, number: int) -> None:
@@ -184,12 +178,12 @@ class PagedTree(DraggableRows, NumberedTree[_Node]):
                 if self._name(row) == self._name(child.row):
                     child.row = row
             first, last = self._index(node.children[0]), self._index(node.children[-1])
-            self.dataChanged.emit(first, last.siblingAtColumn(len(self.rows.titles) - 1))
+            self.dataChanged.emit(first, last.siblingAtColumn(len(self.columns) - 1))
 
-        self.rows.fetch(node.key, node.first, min(node.total, MAX_GROUP_ROWS), deliver)
+        self.fetch(node.key, node.first, min(node.total, MAX_GROUP_ROWS), deliver)
 
     def _name(self, row: Any) -> Any:
-        return self.rows.data(row, 0, Qt.ItemDataRole.DisplayRole)
+        return self.cell(row, 0, Qt.ItemDataRole.DisplayRole)
 
     def _append_ranges(self, number: int) -> None:
         node = self._nodes[number]
@@ -241,7 +235,7 @@ class PagedTree(DraggableRows, NumberedTree[_Node]):
     # ---- overrides ---------------------------------------------------------------------------------------------
 
     def columnCount(self, parent: Index = NOWHERE) -> int:  # noqa: ARG002 - the same everywhere
-        return len(self.rows.titles)
+        return len(self.columns)
 
     def hasChildren(self, parent: Index = NOWHERE) -> bool:
         node = self._at(parent)
@@ -263,12 +257,11 @@ class PagedTree(DraggableRows, NumberedTree[_Node]):
         if not node.is_range:
             if node.parent in self._stale:
                 self._fetch_again(node.parent)
-            return self.rows.data(node.row, index.column(), role)
+            return self.cell(node.row, index.column(), role)
         if role == Qt.ItemDataRole.DisplayRole and index.column() == 0:
-            return self.rows.range_text(node.first, node.first + node.total)
+            return f"{node.first + 1:,} – {node.first + node.total:,}"
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return self.rows.titles[section]
-        return None
+        is_title = orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole
+        return self.columns[section].title if is_title else None

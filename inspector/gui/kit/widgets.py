@@ -249,15 +249,12 @@ class ElidedLabel(QLabel):
         return QSize(0, super().minimumSizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - always paints everything
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             box = self.contentsRect()
             text = self.fontMetrics().elidedText(self.text(), self._elide, box.width())
             painter.setPen(self.palette().color(self.foregroundRole()))
             painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
             elided = text != self.text()
-        finally:
-            painter.end()
         if elided != bool(self.toolTip()):
             self.setToolTip(plain(self.text()) if elided else "")
 

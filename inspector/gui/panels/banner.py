@@ -198,11 +198,8 @@ class Banner(QFrame):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self._stripe is not None:
-            painter = QPainter(self)
-            try:
+            with QPainter(self) as painter:
                 paint_stripe(painter, self.rect(), self._stripe, self.palette())
-            finally:
-                painter.end()
 
     def _lost(self, sentence: str) -> None:
         if self._document.status.stage is Stage.FAILED:

@@ -8,7 +8,7 @@ from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Spans, total
 from inspector.gui.document.document import Document
 from inspector.gui.kit.icons import verdict_icon
-from inspector.gui.kit.listing import Column
+from inspector.gui.kit.table_models import Column
 from inspector.gui.kit.text import loading_text
 from inspector.gui.kit.widgets import Details
 from inspector.gui.panels.findings import spans_summary

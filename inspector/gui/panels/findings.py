@@ -15,9 +15,8 @@ from inspector.gui.document.document import Document
 from inspector.gui.kit.building import in_column, tool_button
 from inspector.gui.kit.icons import icon, severity_icon, severity_mark
 from inspector.gui.kit.item_views import ColumnWidener
-from inspector.gui.kit.listing import Column
 from inspector.gui.kit.style import GRID, STRIPE_ROLE, Stripes
-from inspector.gui.kit.table_models import PAGE_ROWS
+from inspector.gui.kit.table_models import PAGE_ROWS, Column
 from inspector.gui.kit.text import loading_text
 from inspector.gui.kit.widgets import Details, FlowLayout
 from inspector.gui.panels.listing import ListPanel

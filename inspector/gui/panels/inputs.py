@@ -16,8 +16,9 @@ from inspector.gui.kit.building import dressed, in_column, in_row
 from inspector.gui.kit.dropping import DropLight, take_copy
 from inspector.gui.kit.files import ask_for_files, ask_for_folder
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.listing import Column, ListView, Rows
+from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.style import GRID
+from inspector.gui.kit.table_models import Column
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, debounce, push_button
 from inspector.operations.protocol.create_views import Contents, Draft, InputRow
 from inspector.operations.protocol.requests import CreateRequests
@@ -59,7 +60,7 @@ class InputsPanel(QWidget):
         self.locations: list[str] = []
         self.contents: Contents | None = None
         self.model = Rows(COLUMNS, self)
-        self.table = ListView(self.model, COLUMNS, "What goes into the archive")
+        self.table = ListView(self.model, "What goes into the archive")
         self.add_files = push_button("Add F&iles…", "", lambda: ask_for_files(self, "Add Files", self.add))
         self.add_folder = push_button("Add F&older…", "", lambda: ask_for_folder(self, "Add Folder", self.add))
         tip = "Remove the selected rows, with the folder they were added with (Delete)"

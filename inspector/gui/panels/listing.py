@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QWidget
 from inspector.gui.document.document import Document
 from inspector.gui.kit.building import Part, in_column
 from inspector.gui.kit.filter_line import FilterLine
-from inspector.gui.kit.listing import Column, Deliver, Listed, ListView
-from inspector.gui.kit.table_models import PagedTable
+from inspector.gui.kit.listing import ListView
+from inspector.gui.kit.table_models import Column, Deliver, PagedTable
 from inspector.gui.kit.widgets import Emptiable
 
 
@@ -30,8 +30,8 @@ class ListPanel(QWidget):
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
-        self.model = PagedTable(Listed(self.columns, self._fetch), self)
-        self.table = ListView(self.model, self.columns, self.name, self.line, self.stretched)
+        self.model = PagedTable(self.columns, self._fetch, self)
+        self.table = ListView(self.model, self.name, self.line, self.stretched)
         words = f"Filter {self.name.lower()}"
         self.filter = FilterLine(self.table, words, f"{words} {self.filters}")
         if self.filters:

@@ -18,9 +18,8 @@ from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.building import dressed, in_column, in_row
 from inspector.gui.kit.icons import icon, severity_icon, verdict_icon
 from inspector.gui.kit.item_views import ExpandedRows, FirstColumnFitter, by_names, selected_members
-from inspector.gui.kit.listing import Column, Deliver, Listed, ListedTree, cell, widths
 from inspector.gui.kit.style import GRID
-from inspector.gui.kit.table_models import PagedTable
+from inspector.gui.kit.table_models import Column, Deliver, PagedTable, cell, widths
 from inspector.gui.kit.text import loading_text, short
 from inspector.gui.kit.tree_model import PagedTree
 from inspector.gui.kit.widgets import Emptiable, debounce, select_row, table_view, tree_view
@@ -171,8 +170,15 @@ class MembersPanel(QWidget):
         self._followed: int | None = None
         self._judged = 0
         self._lazy_names = LazyNames(document.client, self)
-        self.table_model = PagedTable(MemberColumns(document.client, self._lazy_names), self)
-        self.tree_model = PagedTree(MemberPaths(document.client, self._lazy_names), self)
+        self.table_model = PagedTable(
+            COLUMNS,
+            lambda first, number, deliver: document.client.ask(ArchiveRequests.member_rows, first, number).then(
+                deliver
+            ),
+            self,
+            self._lazy_names.request,
+        )
+        self.tree_model = MemberPaths(document.client, self._lazy_names, self)
         self.filter = dressed(
             QLineEdit(placeholderText="Filter names"), "Filter members by name", clearButtonEnabled=True
         )
@@ -452,25 +458,11 @@ def with_new_name(named: dict[int, MemberRow], row: MemberRow | TreeRow) -> Memb
     return replace(row, member=new, name=name)
 
 
-class MemberColumns(Listed):
-    """Members as a flat table."""
-
-    def __init__(self, client: Client[ArchiveRequests], lazy_names: LazyNames) -> None:
-        super().__init__(COLUMNS, lambda *part: client.ask(ArchiveRequests.member_rows, *part[:2]).then(part[2]))
-        self._lazy_names = lazy_names
-
-    def data(self, row: MemberRow, column: int, role: int) -> Any:
-        self._lazy_names.request(row)
-        return super().data(row, column, role)
-
-
-class MemberPaths(ListedTree):
+class MemberPaths(PagedTree):
     """Members as a tree of paths, folders first."""
 
-    root: Any = 0
-
-    def __init__(self, client: Client[ArchiveRequests], lazy_names: LazyNames) -> None:
-        super().__init__(COLUMNS)
+    def __init__(self, client: Client[ArchiveRequests], lazy_names: LazyNames, parent: QObject) -> None:
+        super().__init__(COLUMNS, 0, parent)
         self._client = client
         self._lazy_names = lazy_names
 
@@ -480,13 +472,13 @@ class MemberPaths(ListedTree):
     def key(self, row: TreeRow) -> Any | None:
         return row.node if row.node >= 0 else None
 
-    def data(self, row: TreeRow, column: int, role: int) -> Any:
+    def cell(self, row: TreeRow, column: int, role: int) -> Any:
         member = row.member
         if row.node >= 0 or member is None:
             return cell(FOLDER_COLUMNS[column], row, role) if column in FOLDER_COLUMNS else None
         self._lazy_names.request(member)
         is_name = column == NAME and role == Qt.ItemDataRole.DisplayRole
-        return super().data(replace(member, name=row.name) if is_name else member, column, role)
+        return super().cell(replace(member, name=row.name) if is_name else member, column, role)
 
 
 class LazyNames(QObject):

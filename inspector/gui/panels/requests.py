@@ -13,8 +13,9 @@ from inspector.core.numbers import count, grouped, in_bytes, rounded
 from inspector.gui.document.request_watch import RequestWatch
 from inspector.gui.kit.building import LINE, dressed, in_column
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.listing import Column, ListView, Rows
+from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.style import GRID
+from inspector.gui.kit.table_models import Column
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel
 from inspector.operations.protocol.browse_views import RemoteState
 from inspector.operations.protocol.requests import ArchiveRequests
@@ -96,7 +97,7 @@ class RequestsPanel(QWidget):
         super().__init__()
         self._watch = watch
         self.model = Rows(COLUMNS, self)
-        self.table = ListView(self.model, COLUMNS, "Requests to S3")
+        self.table = ListView(self.model, "Requests to S3")
         self.sentence = dressed(SelectableLabel(), "Totals of the requests")
         self.sentence.setContentsMargins(*LINE)
         self.sentence.hide()

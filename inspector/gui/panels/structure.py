@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QSize, Qt
+from PySide6.QtCore import QModelIndex, QObject, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
 from PySide6.QtWidgets import QWidget
 
@@ -19,8 +19,9 @@ from inspector.gui.kit.building import in_column
 from inspector.gui.kit.filter_line import FilterLine
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.item_views import ExpandedRows, FirstColumnFitter, by_positions
-from inspector.gui.kit.listing import Column, Deliver, ListedTree, ListView, Rows, widths
+from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.style import Sentences
+from inspector.gui.kit.table_models import Column, Deliver, widths
 from inspector.gui.kit.text import ARROW
 from inspector.gui.kit.tree_model import PagedTree
 from inspector.gui.kit.widgets import Emptiable, select_row, tree_view
@@ -41,13 +42,10 @@ def _square(colour: str, scale: float) -> QPixmap:
     picture = QPixmap(QSize(12, 12) * scale)
     picture.setDevicePixelRatio(scale)
     picture.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(picture)
-    try:
+    with QPainter(picture) as painter:
         painter.setPen(QColor(128, 128, 128, 140))
         painter.setBrush(QColor(colour))
         painter.drawRect(0, 0, 11, 11)
-    finally:
-        painter.end()
     return picture
 
 
@@ -105,13 +103,13 @@ def found_columns(swatch: Callable[[FieldRow], QColor]) -> tuple[Column, ...]:
     return (*map(of_found, columns(swatch)[:SIZE]), Column("In", lambda found: ARROW.join(found.around)))
 
 
-class FieldTree(ListedTree):
+class FieldTree(PagedTree):
     """The fields of one layer in specification order."""
 
-    root: Any = ()
-
-    def __init__(self, client: Client[ArchiveRequests], layer: int, swatch: Callable[[FieldRow], QColor]) -> None:
-        super().__init__(columns(swatch))
+    def __init__(
+        self, client: Client[ArchiveRequests], layer: int, swatch: Callable[[FieldRow], QColor], parent: QObject
+    ) -> None:
+        super().__init__(columns(swatch), (), parent)
         self._client = client
         self.layer = layer
 
@@ -130,15 +128,14 @@ class StructurePanel(QWidget):
         self._document = document
         self._is_following = False
         self._layer = document.layer
-        self.fields = FieldTree(document.client, document.layer, swatch)
-        self.model = PagedTree(self.fields, self)
-        self.tree = tree_view(self.model, widths(self.fields.columns), "Fields")
+        self.model = FieldTree(document.client, document.layer, swatch, self)
+        self.tree = tree_view(self.model, widths(self.model.columns), "Fields")
         self.tree.setItemDelegateForColumn(MEANING, Sentences(self.tree))
         self.tree.setTextElideMode(Qt.TextElideMode.ElideRight)
         FirstColumnFitter(self.tree, VALUE)
         self._expanded_rows = ExpandedRows(self.tree, by_positions)
         self.found = Rows(found_columns(swatch), self)
-        self.found_table = ListView(self.found, self.found.columns, "Fields found")
+        self.found_table = ListView(self.found, "Fields found")
         self._found_all = True
         self.filter = FilterLine(self.found_table, "Filter fields", "Filter fields by name, value or meaning")
         self.filter.appear_on_typing(self.tree, self.found_table)
@@ -163,7 +160,7 @@ class StructurePanel(QWidget):
 
     def _change_layer(self) -> None:
         if self._document.layer != self._layer:
-            self._layer = self.fields.layer = self._document.layer
+            self._layer = self.model.layer = self._document.layer
             self._expanded_rows.forget()
             self._refetch()
 

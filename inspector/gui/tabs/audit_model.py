@@ -6,20 +6,14 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from msgspec.structs import replace
-from PySide6.QtCore import QObject, Qt
-
 from inspector.core.drawing.palette import Mark
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, rounded
 from inspector.core.verdict import State
-from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import badged, icon, state_icon, state_mark
-from inspector.gui.kit.listing import Column, Deliver, Listed
 from inspector.gui.kit.style import STRIPE_ROLE
-from inspector.gui.kit.table_models import PagedTable
-from inspector.operations.protocol.audit_views import MAX_STORED_FINDINGS, NO_ARCHIVE, UNCHECKED, WAITING, Query, Result
-from inspector.operations.protocol.requests import AuditRequests
+from inspector.gui.kit.table_models import Column
+from inspector.operations.protocol.audit_views import MAX_STORED_FINDINGS, NO_ARCHIVE, UNCHECKED, WAITING, Result
 
 _STATE_LABELS = {
     UNCHECKED: "content not read",
@@ -97,30 +91,3 @@ def columns(start: Callable[[], str]) -> tuple[Column, ...]:
 
 
 LOCATION, STATE, FORMAT, SIZE, MEMBERS, ERRORS, WARNINGS, SENTENCE = range(8)
-
-
-class AuditModel(PagedTable):
-    """The results; a click on a column title sorts."""
-
-    def __init__(self, client: Client[AuditRequests], parent: QObject | None = None) -> None:
-        self.client = client
-        self.query = Query()
-        self.start = ""
-        self.declared = columns(lambda: self.start)
-        super().__init__(Listed(self.declared, self._fetch), parent)
-
-    def _fetch(self, first: int, count: int, deliver: Deliver) -> None:
-        self.client.ask(AuditRequests.page, self.query, first, count).then(deliver)
-
-    def choose(self, **changes: Any) -> None:
-        """Change these fields of the query and reload."""
-        query = replace(self.query, **changes)
-        if query != self.query:
-            self.query = query
-            self.refetch()
-
-    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        if 0 <= column < len(self.declared):
-            down = order is Qt.SortOrder.DescendingOrder
-            # A first click shows the worst state first, for that is what is looked for among many.
-            self.choose(sort=self.declared[column].sort, descending=down is not (column == STATE))

@@ -17,15 +17,15 @@ from inspector.gui.ipc.client import Client, Job, audit_client
 from inspector.gui.kit.building import LINE, dressed, in_column, in_row, progress_bar
 from inspector.gui.kit.files import ALL_FILES, ask_for_new_file
 from inspector.gui.kit.item_views import ColumnWidener
-from inspector.gui.kit.listing import ListView
+from inspector.gui.kit.listing import ListView, QueryTable
 from inspector.gui.kit.locations import name_of
 from inspector.gui.kit.style import GRID, Sentences, Stripes, keep_narrow
 from inspector.gui.kit.widgets import Details, Emptiable, MessageBar, SelectableLabel, push_button
 from inspector.gui.panels.status_line import show_progress
-from inspector.gui.tabs.audit_model import LOCATION, SENTENCE, AuditModel, details_text, line_text, state_label
+from inspector.gui.tabs.audit_model import LOCATION, SENTENCE, STATE, columns, details_text, line_text, state_label
 from inspector.gui.tabs.audit_options import AuditFilters, AuditOptions, several_places
 from inspector.gui.tabs.side_tab import SideTab
-from inspector.operations.protocol.audit_views import AuditStatus, ExportKind, Result
+from inspector.operations.protocol.audit_views import AuditStatus, ExportKind, Query, Result
 from inspector.operations.protocol.requests import AuditRequests
 from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -64,8 +64,15 @@ class AuditTab(SideTab):
         self.bar = progress_bar("Progress of the audit")
         self.message = MessageBar()
         self.filters = AuditFilters()
-        self.model = AuditModel(self.client, self)
-        self.table = ListView(self.model, self.model.declared, "Results of the audit", line_text)
+        self._start = ""
+        self.model = QueryTable(
+            columns(lambda: self._start),
+            Query(),
+            lambda *asked: self.client.ask(AuditRequests.page, *asked),
+            ("sort", STATE),  # a first click shows the worst state first, for that is what is looked for among many
+            self,
+        )
+        self.table = ListView(self.model, "Results of the audit", line_text)
         self.table.setItemDelegateForColumn(LOCATION, Stripes(self.table))
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         ColumnWidener(self.table, SENTENCE)
@@ -105,7 +112,7 @@ class AuditTab(SideTab):
 
     def _connect_client(self, client: Client[AuditRequests]) -> None:
         """Use this worker from now on."""
-        self.client = self.model.client = client
+        self.client = client
         client.lost.connect(self._worker_lost)
 
     # ---- job ---------------------------------------------------------------------------------------------------
@@ -140,7 +147,7 @@ class AuditTab(SideTab):
         if not self.client.is_open:
             self._connect_client(audit_client(self))
         request = self.options.request(self._connection_of(self.options.places[0]))
-        self.model.start = _common_folder(request.places)
+        self._start = _common_folder(request.places)
         self.standing, self._eta = AuditStatus(), Eta(monotonic())
         self._job = self.client.start(AuditRequests.audit, request).then(self._show_standing, self.message.say)
         self._job.progressed.connect(self._progressed)
@@ -264,7 +271,7 @@ class AuditTab(SideTab):
         opening.setEnabled(self.table.row() is not None)
         opening.triggered.connect(self._open_selected)
         sorting = menu.addMenu("Sort By")
-        for at, column in enumerate(self.model.declared):
+        for at, column in enumerate(self.model.columns):
             sorting.addAction(column.title).triggered.connect(partial(self._sort, at))
         menu.addSeparator()
 

@@ -20,7 +20,7 @@ from inspector.gui.hex.layout import fitting
 from inspector.gui.ipc.client import Client, Job, compare_client
 from inspector.gui.kit.building import LINE, dressed, in_column, in_row, page_of, progress_bar, side_by_side
 from inspector.gui.kit.filter_line import FilterLine
-from inspector.gui.kit.listing import ListView
+from inspector.gui.kit.listing import ListView, QueryTable
 from inspector.gui.kit.locations import name_of
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.widgets import Details, ElidedLabel, Emptiable, SelectableLabel, debounce, push_button
@@ -33,7 +33,6 @@ from inspector.gui.tabs.differences import (
     WHAT,
     DifferenceLegend,
     DifferenceMap,
-    DifferenceModel,
     role_sets,
 )
 from inspector.gui.tabs.side_tab import SideTab
@@ -45,6 +44,7 @@ from inspector.operations.protocol.compare_views import (
     CombinePlan,
     Compared,
     Difference,
+    DifferenceQuery,
     Level,
     SideByte,
     Summary,
@@ -124,8 +124,14 @@ class CompareTab(SideTab):
         self._used = A
         self._found_here = False
         self._explain_timer = debounce(self, _EXPLAIN_MS, self._explain)
-        self.model = DifferenceModel(self.client, self)
-        self.table = ListView(self.model, COLUMNS, "Differences", lambda row: visible(row.message), WHAT)
+        self.model = QueryTable(
+            COLUMNS,
+            DifferenceQuery(),
+            lambda *asked: self.client.ask(CompareRequests.differences, *asked),
+            ("order", -1),
+            self,
+        )
+        self.table = ListView(self.model, "Differences", lambda row: visible(row.message), WHAT)
         self.about = Details("The selected difference in full")
         self.filter = FilterLine(self.table, "Filter differences", "Filter differences")
         self.levels = {level: QCheckBox(text) for level, text in _LEVELS.items()}
@@ -241,7 +247,6 @@ class CompareTab(SideTab):
             self.client.deleteLater()
             self.client = compare_client(self)
             self.client.lost.connect(self._worker_lost)
-            self.model.client = self.client
         self._show(None)
         a, b = self._locations
         connections = self._connection_of(a), self._connection_of(b)

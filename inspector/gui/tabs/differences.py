@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec.structs import replace
-from PySide6.QtCore import QObject, Qt
 
 from inspector.core.kinds import Role, role_bit
 from inspector.core.names import visible
 from inspector.core.numbers import grouped
 from inspector.gui.hex.beside.file_map import FileMap
 from inspector.gui.hex.beside.legend import DAMAGED, Legend, LegendEntry, role_entries
-from inspector.gui.ipc.client import Client
-from inspector.gui.kit.listing import Column, Deliver, Listed
-from inspector.gui.kit.table_models import PagedTable
+from inspector.gui.kit.table_models import Column
 from inspector.gui.tabs.aligned_view import CHANGE_LABELS, ROLES
-from inspector.operations.protocol.compare_views import Alignment, DifferenceQuery, Level, Order, Side
-from inspector.operations.protocol.requests import CompareRequests
+from inspector.operations.protocol.compare_views import Alignment, Level, Order, Side
 
 _KINDS = {Level.RANGE: "range", Level.MEMBER: "member", Level.FIELD: "field", Level.BYTES: "bytes"}
 
@@ -45,29 +39,6 @@ COLUMNS = (
     Column("Right", lambda row: (row.right or "").upper(), 52, sort=Order.RIGHT),
 )
 KIND, WHAT, IN_A, IN_B, RIGHT = range(len(COLUMNS))
-
-
-class DifferenceModel(PagedTable):
-    """The differences; a click on a column title sorts."""
-
-    def __init__(self, client: Client[CompareRequests], parent: QObject | None = None) -> None:
-        self.client = client
-        self.query = DifferenceQuery()
-        super().__init__(Listed(COLUMNS, self._fetch), parent)
-
-    def _fetch(self, first: int, count: int, deliver: Deliver) -> None:
-        self.client.ask(CompareRequests.differences, self.query, first, count).then(deliver)
-
-    def choose(self, **changes: Any) -> None:
-        """Change these fields of the query and reload."""
-        query = replace(self.query, **changes)
-        if query != self.query:
-            self.query = query
-            self.refetch()
-
-    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        if 0 <= column < len(COLUMNS):
-            self.choose(order=COLUMNS[column].sort, descending=order is Qt.SortOrder.DescendingOrder)
 
 
 # ---- the map and the legend --------------------------------------------------------------------------------------

@@ -32,8 +32,9 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.window import Window
 from inspector.gui.flows.hex_overlays import OverlayLabel
 from inspector.gui.kit import theme
-from inspector.gui.kit.listing import Column, ListView, Rows
+from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.style import GRID, STRIPE_PX
+from inspector.gui.kit.table_models import Column
 from inspector.gui.kit.theme import Theme
 from inspector.gui.kit.widgets import table_view
 from inspector.gui.tabs.browser_tab import BrowserTab

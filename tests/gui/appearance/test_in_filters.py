@@ -36,7 +36,7 @@ def down_leads_into_the_results(tab: Tab, window: Window, qtbot: QtBot) -> None:
 def the_only_result_is_expanded_before_the_rows_of_the_table_arrive(tab: Tab, window: Window, qtbot: QtBot) -> None:
     members = tab.members
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(members.table_model.columns, "fetch", lambda *_: None)
+        patched.setattr(members.table_model, "fetch", lambda *_: None)
         press(window, "filter_members")
         QTest.keyClicks(members.filter, "deep")
         qtbot.waitUntil(lambda: str(members.tree.currentIndex().data()) == "deep.json")

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QModelIndex
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.kit.table_models import MAX_PENDING_PAGES, PAGE_ROWS, PagedTable
+from inspector.gui.kit.table_models import MAX_PENDING_PAGES, PAGE_ROWS, Column, PagedTable
 from inspector.gui.kit.tree_model import MAX_GROUP_ROWS, PagedTree
 from inspector.operations.protocol.views import Page
+
+NUMBERS = (Column("Number", str), Column("Square", lambda row: str(row * row)))
 
 
 @dataclass
@@ -21,7 +23,6 @@ class Numbers:
     """A table of numbers; answers wait until they are let go."""
 
     total: int
-    titles: tuple[str, ...] = ("Number", "Square")
 
     def __post_init__(self) -> None:
         self.waiting: list[Callable[[], None]] = []
@@ -33,12 +34,6 @@ class Numbers:
         rows = tuple(range(first, min(first + count, total)))
         self.waiting.append(lambda: deliver(Page(total, first, rows)))
 
-    def data(self, row: int, column: int, role: int) -> Any:
-        return str(row if column == 0 else row * row) if role == Qt.ItemDataRole.DisplayRole else None
-
-    def header(self, column: int, role: int) -> Any:  # noqa: ARG002
-        return None
-
     def answer(self) -> None:
         waiting, self.waiting = self.waiting, []
         for one in waiting:
@@ -47,7 +42,7 @@ class Numbers:
 
 def filled(qtbot: QtBot, total: int) -> tuple[Numbers, PagedTable]:
     numbers = Numbers(total)
-    model = PagedTable(numbers)
+    model = PagedTable(NUMBERS, numbers.fetch)
     model.refetch()
     qtbot.waitUntil(lambda: bool(numbers.waiting))
     numbers.answer()
@@ -87,15 +82,12 @@ def test_answers_to_stale_questions_are_dropped(qtbot: QtBot) -> None:
     assert model.rowCount() == 4
 
 
-@dataclass
-class Deep:
+class Deep(PagedTree):
     """A tree in which every row has ``counts[level]`` rows."""
 
-    counts: tuple[int, ...]
-    titles: tuple[str, ...] = ("Path",)
-    root: Any = ()
-
-    def __post_init__(self) -> None:
+    def __init__(self, counts: tuple[int, ...]) -> None:
+        super().__init__((Column("Path", lambda row: ".".join(map(str, row))),), ())
+        self.counts = counts
         self.asked: list[tuple[Any, int, int]] = []
 
     def fetch(self, key: Any, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
@@ -107,15 +99,9 @@ class Deep:
     def key(self, row: Any) -> Any | None:
         return row if len(row) < len(self.counts) else None
 
-    def data(self, row: Any, column: int, role: int) -> Any:  # noqa: ARG002
-        return ".".join(map(str, row)) if role == Qt.ItemDataRole.DisplayRole else None
-
-    def range_text(self, first: int, stop: int) -> str:
-        return f"{first}-{stop}"
-
 
 def test_a_small_tree_has_its_rows_under_their_parents(qtmodeltester: ModelTester) -> None:
-    model = PagedTree(Deep((3, 2)))
+    model = Deep((3, 2))
     assert model.canFetchMore(QModelIndex())
     model.fetchMore(QModelIndex())
     assert [model.index(i, 0).data() for i in range(model.rowCount())] == ["0", "1", "2"]
@@ -129,10 +115,9 @@ def test_a_small_tree_has_its_rows_under_their_parents(qtmodeltester: ModelTeste
 
 
 def test_many_rows_are_gathered_in_ranges(qtmodeltester: ModelTester) -> None:
-    deep = Deep((1_234,))
-    model = PagedTree(deep)
+    model = deep = Deep((1_234,))
     model.fetchMore(QModelIndex())
-    assert [model.index(i, 0).data() for i in range(model.rowCount())] == ["0-500", "500-1000", "1000-1234"]
+    assert [model.index(i, 0).data() for i in range(model.rowCount())] == ["1 – 500", "501 – 1,000", "1,001 – 1,234"]
     assert model.row(model.index(2, 0)) is None
     model.fetchMore(model.index(2, 0))
     assert model.index(3, 0, model.index(2, 0)).data() == "1003"
@@ -142,8 +127,7 @@ def test_many_rows_are_gathered_in_ranges(qtmodeltester: ModelTester) -> None:
 
 @pytest.mark.parametrize("path", [(0,), (MAX_GROUP_ROWS**2 + 7,), (3_000_000 - 1,), (77_777, 1, 1_999)])
 def test_any_row_of_millions_is_revealed_by_a_few_questions(qtbot: QtBot, path: tuple[int, ...]) -> None:
-    deep = Deep((3_000_000, 2, 2_000))
-    model = PagedTree(deep)
+    model = deep = Deep((3_000_000, 2, 2_000))
     with qtbot.waitSignal(model.revealed) as revealed:
         model.reveal(path)
     assert revealed.args is not None
@@ -155,7 +139,7 @@ def test_any_row_of_millions_is_revealed_by_a_few_questions(qtbot: QtBot, path: 
 def test_a_place_that_is_not_there_reveals_what_is_around_it(
     qtbot: QtBot, path: tuple[int, ...], shown: tuple[int, ...]
 ) -> None:
-    model = PagedTree(Deep((3, 2)))
+    model = Deep((3, 2))
     with qtbot.waitSignal(model.revealed) as revealed:
         model.reveal(path)
     assert revealed.args is not None
@@ -163,8 +147,7 @@ def test_a_place_that_is_not_there_reveals_what_is_around_it(
 
 
 def test_a_tree_forgets_what_is_stale(qtbot: QtBot) -> None:
-    deep = Deep((3, 2))
-    model = PagedTree(deep)
+    model = deep = Deep((3, 2))
     model.fetchMore(QModelIndex())
     with qtbot.waitSignal(model.modelReset):
         model.refetch()

@@ -16,8 +16,8 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.kit.listing import Column, Listed, ListView, Rows
-from inspector.gui.kit.table_models import PagedTable
+from inspector.gui.kit.listing import ListView, Rows
+from inspector.gui.kit.table_models import Column, PagedTable
 from inspector.operations.protocol.views import Page
 from tests.gui.conftest import Show, dialog_of, settle
 
@@ -38,7 +38,7 @@ def fetched() -> PagedTable:
     def fetch(first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
         deliver(Page(len(PEOPLE), first, PEOPLE[first : first + min(2, count)]))
 
-    model = PagedTable(Listed(COLUMNS, fetch))
+    model = PagedTable(COLUMNS, fetch)
     model._take(0, Page(len(PEOPLE), 0, PEOPLE))
     return model
 
@@ -49,7 +49,7 @@ def test_a_list_shows_copies_and_saves_what_its_columns_say(
 ) -> None:
     model = make()
     qtmodeltester.check(model)
-    view = ListView(model, COLUMNS, "People")
+    view = ListView(model, "People")
     qtbot.addWidget(view)
     role = Qt.ItemDataRole
     assert [model.headerData(at, Qt.Orientation.Horizontal) for at in range(2)] == ["Name", "Size"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -11,7 +12,7 @@ from PySide6.QtGui import QContextMenuEvent, QFont, QFontMetrics, QGuiApplicatio
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QSizePolicy, QTableView, QWidget
 
 from inspector.gui.hex.beside.readings import ALL_ROWS, DEFAULT_ROWS, ValueRefusedError, encoded, readings
-from inspector.gui.kit.table_models import Index, TitledTable
+from inspector.gui.kit.table_models import Column, ColumnTable, Index
 from inspector.gui.kit.theme import fixed_font
 
 _READ_AS, _VALUE = "Read as", "Value"
@@ -25,7 +26,7 @@ _SAID_OF_NOTHING: dict[int, str] = {
 """What each role says of bytes that cannot be read in this way."""
 
 
-class ReadingsModel(TitledTable):
+class ReadingsModel(ColumnTable):
     """One reading per row, of the bytes in each column of values; those that differ between columns are bold.
 
     Signals:
@@ -37,7 +38,7 @@ class ReadingsModel(TitledTable):
     refused = Signal(str)
 
     def __init__(self, columns: Sequence[str] = (_VALUE,)) -> None:
-        super().__init__((_READ_AS, *columns))
+        super().__init__([Column(title, itemgetter(at)) for at, title in enumerate((_READ_AS, *columns))])
         self._rows: list[tuple[str, ...]] = []
         self._data: tuple[bytes, ...] = ()
         self.editable = False

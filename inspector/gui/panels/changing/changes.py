@@ -14,8 +14,9 @@ from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing, checksum_names
 from inspector.gui.kit.building import in_column, in_row
 from inspector.gui.kit.filter_line import FilterLine
-from inspector.gui.kit.listing import Column, ListView, Rows
+from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.style import GRID
+from inspector.gui.kit.table_models import Column
 from inspector.gui.kit.theme import fixed_font
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, push_button
 from inspector.operations.protocol.edit_views import PastWrite
@@ -95,11 +96,11 @@ class ChangesPanel(QWidget):
         self._document = document
         self._editing = editing
         self.model = Rows(CHANGES, self)
-        self.table = ListView(self.model, CHANGES, "Pending changes")
+        self.table = ListView(self.model, "Pending changes")
         rows = self.table.verticalHeader()
         rows.setDefaultSectionSize(rows.defaultSectionSize() + self.table.fontMetrics().lineSpacing())
         self.past = Rows(PAST, self)
-        self.past_table = ListView(self.past, PAST, "Earlier writes of this program to the archive")
+        self.past_table = ListView(self.past, "Earlier writes of this program to the archive")
         self.filter = FilterLine(self.past_table, "Filter earlier writes", "Filter earlier writes")
         self.filter.appear_on_typing(self.past_table)
         self.sentence = ElidedLabel(elide=Qt.TextElideMode.ElideRight)

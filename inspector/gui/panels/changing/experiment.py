@@ -11,8 +11,9 @@ from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.document.experimenting import Experimenting
 from inspector.gui.kit.building import in_column
-from inspector.gui.kit.listing import Column, ListView, Rows
+from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.style import GRID
+from inspector.gui.kit.table_models import Column
 from inspector.gui.kit.widgets import Emptiable, FlowLayout, push_button, select_row
 
 ORIGIN = "experiment"
@@ -54,7 +55,7 @@ class ExperimentPanel(QWidget):
         self._document = document
         self._experiment = experiment
         self.model = Rows(COLUMNS, self)
-        self.table = ListView(self.model, COLUMNS, "Steps of the experiment")
+        self.table = ListView(self.model, "Steps of the experiment")
         self.undo = push_button("Undo", "Undo the last change of the steps (Ctrl+Z)", experiment.undo)
         self.redo = push_button("Redo", "Redo the change undone last (Ctrl+Y)", experiment.redo)
         tip = "Take the selected step out; those after it apply to what is left (Del)"

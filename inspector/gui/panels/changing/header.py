@@ -25,9 +25,9 @@ from inspector.gui.document.document import Document, Selection
 from inspector.gui.document.editing import Editing
 from inspector.gui.kit.building import in_column, in_row, number_of, page_of
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.listing import Column, Rows, widths
+from inspector.gui.kit.listing import Rows
 from inspector.gui.kit.style import GRID
-from inspector.gui.kit.table_models import Index
+from inspector.gui.kit.table_models import Column, Index, widths
 from inspector.gui.kit.text import loading_text, short
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, label_of, push_button, table_view
 from inspector.gui.panels.changing.header_writes import HeaderWrites, touches

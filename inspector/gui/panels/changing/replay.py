@@ -17,8 +17,9 @@ from inspector.gui.document.editing import Editing
 from inspector.gui.document.replaying import Replaying
 from inspector.gui.kit.building import dressed, in_column, number_of, page_of, side_by_side
 from inspector.gui.kit.icons import severity_icon, state_icon
-from inspector.gui.kit.listing import Column, ListView, Rows
+from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.style import GRID
+from inspector.gui.kit.table_models import Column
 from inspector.gui.kit.widgets import (
     Emptiable,
     FlowLayout,
@@ -177,9 +178,9 @@ class ReplayPanel(QWidget):
         )
         self.leave = push_button("Leave Replay", "Show the archive as it is", replaying.leave)
         self.steps_model = Rows(STEPS, self)
-        self.steps = ListView(self.steps_model, STEPS, "Writes of the replay")
+        self.steps = ListView(self.steps_model, "Writes of the replay")
         self.matrix_model = Rows((), self)
-        self.matrix = ListView(self.matrix_model, (), "What each reader makes of a crash")
+        self.matrix = ListView(self.matrix_model, "What each reader makes of a crash")
         self.about = sentence_label()
         self._crash_stack = Emptiable(self.matrix)
         for widget in (self.steps, self._crash_stack):

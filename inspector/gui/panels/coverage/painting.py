@@ -233,8 +233,7 @@ class Legend(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - all of it is painted
         colours = COLOURS[scheme_for(self.palette())]
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             left, metrics = 0, painter.fontMetrics()
             for text, mark in self._entries():
                 width = metrics.horizontalAdvance(text)
@@ -246,8 +245,6 @@ class Legend(QWidget):
                 rect = QRect(left + _SWATCH_PX + _LABEL_SPACE_PX, 0, width + 1, self.height())
                 painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, text)
                 left += _SWATCH_PX + _LABEL_SPACE_PX + width + _GAP_PX
-        finally:
-            painter.end()
 
 
 def _draw(painter: QPainter, box: QRect, mark: int, colours: Colours) -> None:

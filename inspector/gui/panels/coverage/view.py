@@ -182,8 +182,7 @@ class BandView(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - all of it is painted
         colours = COLOURS[scheme_for(self.palette())]
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             painter.fillRect(self.rect(), QColor(colours.base))
             self._paint_label(painter)
             box = self._box()
@@ -200,8 +199,6 @@ class BandView(QWidget):
             if self.hasFocus():
                 painter.setPen(QPen(QColor(colours.selection), 2))
                 painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
-        finally:
-            painter.end()
 
     def _paint_label(self, painter: QPainter) -> None:
         colours = COLOURS[scheme_for(self.palette())]

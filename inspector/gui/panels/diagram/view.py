@@ -204,8 +204,7 @@ class DiagramView(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colours = COLOURS[scheme_for(self.palette())]
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             painter.fillRect(event.rect(), QColor(colours.base))
             if self.diagram is None:
                 return
@@ -224,8 +223,6 @@ class DiagramView(QWidget):
             for link, points in zip(self.diagram.links, self.page.links, strict=True):
                 is_near = bool({link.source, link.target} & self._marked)
                 _paint_link(painter, points, _line(self.diagram.boxes[link.source], colours), thick=is_near)
-        finally:
-            painter.end()
 
     def _paint_box(
         self, painter: QPainter, box: Box, rect: Rect, colours: Colours, *, continued: bool, marked: bool

@@ -22,8 +22,9 @@ from inspector.gui.kit.building import (
     tool_button,
 )
 from inspector.gui.kit.item_views import ColumnWidener
-from inspector.gui.kit.listing import Deliver, read_pages, widths
+from inspector.gui.kit.listing import read_pages
 from inspector.gui.kit.style import GRID, Sentences
+from inspector.gui.kit.table_models import Deliver, widths
 from inspector.gui.kit.text import loading_text
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, label_of, sentence_label, tree_view
 from inspector.gui.panels.reader.steps import BYTES, COLUMNS, DECISION, StepsModel, overlap, span_text

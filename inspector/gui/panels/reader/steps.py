@@ -13,7 +13,7 @@ from inspector.core.numbers import grouped, hexadecimal
 from inspector.core.reader import Step
 from inspector.core.span import Span
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.listing import Column, cell
+from inspector.gui.kit.table_models import Column, cell
 from inspector.gui.kit.tree_model import NOWHERE, Index, NumberedTree
 
 

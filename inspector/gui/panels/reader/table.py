@@ -12,8 +12,9 @@ from inspector.core.numbers import count
 from inspector.core.reader import ReaderKind
 from inspector.gui.document.document import Document
 from inspector.gui.kit.icons import severity_icon, verdict_icon
-from inspector.gui.kit.listing import Column, ListView, Rows
+from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.style import row_height
+from inspector.gui.kit.table_models import Column
 from inspector.gui.kit.widgets import Emptiable
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.trace_views import ReaderRow, ReaderVerdict
@@ -60,7 +61,7 @@ class ReadersTable(Emptiable):
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         self._document = document
         self.model = Rows(COLUMNS)
-        self.table = ListView(self.model, COLUMNS, "What each reader makes of this archive")
+        self.table = ListView(self.model, "What each reader makes of this archive")
         super().__init__(self.table)
         self.setParent(parent)
         self.model.setParent(self)

@@ -121,11 +121,8 @@ class ReadTimeline(QWidget):
         return f"{in_bytes(span.size)} never read, {span_text(span)}" if span is not None else ""
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - all of it is painted
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             self._paint(painter)
-        finally:
-            painter.end()
 
     def _paint(self, painter: QPainter) -> None:
         colours = COLOURS[scheme_for(self.palette())]
