@@ -49,6 +49,8 @@ class Concern(StrEnum):
     """Its name or place in lists: its own header or a digest determines the content."""
     RECORD = "record"
     """The record of its content, so nothing proves it."""
+    READING = "reading"
+    """How members are read: no error, and said where they are."""
 
 
 class Magic(NamedTuple):
@@ -170,6 +172,11 @@ def no_readers() -> Sequence[Reader]:
     return ()
 
 
+def no_doubt(archive: Archive, index: int, progress: Progress) -> str:  # noqa: ARG001 - a Format's function
+    """For a format of which decoding and reading find all that a check doubts."""
+    return ""
+
+
 def hides_nothing(archive: Archive, progress: Progress) -> bool:  # noqa: ARG001 - a Format's function
     """For a format whose decoding lists every member there is."""
     return False
@@ -194,6 +201,8 @@ class Functions(NamedTuple):
     before it; different groups may be read in parallel, each thread with its own archive made by ``thread_copy``.
     ``prove`` returns the findings that tell whether the content of some members is what was archived: those known, and
     more where a digest covers several members, so that reading one of them proves nothing.
+    ``doubt`` says in a clause why a check would doubt the content of a member, where neither decoding nor reading it
+    shows that; it looks at little.
     ``hides_members``: whether decoding again with ``Archive.thorough`` would list other members; a check asks first.
     """
 
@@ -206,6 +215,7 @@ class Functions(NamedTuple):
     decode_group: Callable[[Archive, int], int] = one_group
     thread_copy: Callable[[Archive], Archive] = same_archive
     prove: Callable[[Archive, Sequence[int], Progress], Sequence[Finding]] = known_findings
+    doubt: Callable[[Archive, int, Progress], str] = no_doubt
     hides_members: Callable[[Archive, Progress], bool] = hides_nothing
 
 
@@ -284,6 +294,10 @@ class Format(NamedTuple):
     @property
     def prove(self) -> Callable[[Archive, Sequence[int], Progress], Sequence[Finding]]:
         return self.load().prove
+
+    @property
+    def doubt(self) -> Callable[[Archive, int, Progress], str]:
+        return self.load().doubt
 
     @property
     def hides_members(self) -> Callable[[Archive, Progress], bool]:

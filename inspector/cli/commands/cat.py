@@ -8,12 +8,11 @@ from inspector.cli.archives import open_parts
 from inspector.cli.bootstrap import FINE, NOT_SOUND
 from inspector.cli.options import A_LOCATION_TO_READ, CONNECTION, Option, connection_of, location
 from inspector.cli.output import complain, flush, put
-from inspector.core.member import MISPLACED
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFoundError, find_member
 from inspector.operations.open.opening import Opened
-from inspector.operations.open.reading import ELSEWHERE, Reading
+from inspector.operations.open.reading import Reading, doubt_about, notes
 
 _MAX_DOUBTS = 5
 """Doubts about the content that are printed."""
@@ -25,7 +24,7 @@ OPTIONS = (
     Option(
         "--doubtful",
         action="store_true",
-        help="also a member of a CAF whose place is in doubt, because bytes were lost or inserted",
+        help="also a member that a check doubts, such as one of a CAF in which bytes were lost or inserted",
     ),
     *CONNECTION,
 )
@@ -38,10 +37,11 @@ def run(options: argparse.Namespace) -> int:
     MemberNotFoundError, MemberError (after part of the content may have been written) and SourceError.
     """
     archive, index = _find(options)
-    if archive.members[index].marks & MISPLACED and not options.doubtful:
-        complain(
-            f"Nothing of {visible(options.member)} was written: {ELSEWHERE}. Give --doubtful to write what is there."
-        )
+    for note in notes(archive):
+        complain(note)
+    archive.members.learn((index,))
+    if not options.doubtful and (why := doubt_about(archive, index, Progress())):
+        complain(f"Nothing of {visible(options.member)} was written: {why}. Give --doubtful to write what is there.")
         return NOT_SOUND
     reading = Reading(archive, index)
     for piece in reading.pieces(Progress()):

@@ -32,8 +32,8 @@ OPTIONS = (
         "--doubtful",
         action="store_true",
         help="also extract names with invisible characters, members beyond 64 GiB, members of a ZIP that claim the "
-        "same bytes, members of a CAF whose place is in doubt, and content that nothing proves although the archive "
-        "records what should",
+        "same bytes, members that a check doubts, such as those whose place is uncertain, and content that "
+        "nothing proves although the archive records what should",
     ),
     Option("--keep-damaged", action="store_true", help="keep damaged members too, as NAME.damaged beside their place"),
     Option(

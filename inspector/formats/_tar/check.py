@@ -20,7 +20,8 @@ from inspector.core.span import Span
 from inspector.core.verdict import Checksum, Verdict
 from inspector.formats._tar import codes
 from inspector.formats._tar.header import BLOCK, CHKSUM, PLACES, checksums, number, padded_stop, parse, text
-from inspector.formats._tar.resync import Layout
+from inspector.formats._tar.resync import layout_of
+from inspector.formats._tar.swallowed import Inside, any_swallowed, may_search
 
 WINDOW = 512 * 1024
 """Bytes read at a time: with fewer, reading costs more than hashing; more do not fit the processor's cache."""
@@ -39,6 +40,12 @@ def groups(members: Members) -> Iterator[tuple[int, int]]:
         first = last
 
 
+def is_v7(archive: Archive, index: int) -> bool:
+    """Whether the header of a member has no magic: programs of that time wrote whole blocks of their buffer."""
+    heads, magic = archive.members.heads, PLACES["magic"]
+    return heads is not None and not archive.source.read(heads[index] + magic.start, 6).strip(b"\0")
+
+
 class Padding:
     """Reports padding between the end of a member's data and the next block that is not zeros.
 
@@ -54,7 +61,7 @@ class Padding:
         """Check ``padding``, the bytes after the data of the member ``index``."""
         if not padding.strip(b"\0"):
             return
-        if self._is_v7(index):
+        if is_v7(self._emitter.archive, index):
             self._report_v7(index, padding)
             return
         self._found += 1
@@ -70,14 +77,6 @@ class Padding:
                 (stop, stop + len(padding)),
                 member=index,
             )
-
-    def _is_v7(self, index: int) -> bool:
-        """Whether the header of a member has no magic: programs of that time wrote whole blocks of their buffer."""
-        heads = self._emitter.members.heads
-        magic = PLACES["magic"]
-        return heads is not None and not self._emitter.archive.source.read(
-            heads[index] + magic.start, magic.stop - magic.start
-        ).strip(b"\0")
 
     def _report_v7(self, index: int, padding: bytes) -> None:
         if self._old.full():
@@ -122,10 +121,25 @@ def check_padding(archive: Archive, emitter: Emitter, progress: Progress, doubtf
     progress.advance(source.size - done)
 
 
+def doubt(archive: Archive, index: int, progress: Progress) -> str:
+    """Whether the padding of a member is not all zeros, as is usual, or other members may be in its data."""
+    members, layout = archive.members, layout_of(archive)
+    start, stop = members.stops[index], padded_stop(members, index)
+    if index in layout.doubtful:
+        return "its header is damaged, or bytes before or in it were lost or inserted"
+    if archive.source.read(start, stop - start).strip(b"\0") and not is_v7(archive, index):
+        return "the padding after it is not all zeros, so its bytes may have changed too"
+    if layout.looked_inside or not may_search(archive.source, thorough=True):
+        return ""
+    if Inside(archive.source, progress).headers(members.starts[index], start) and layout.hides is None:
+        layout.hides = any_swallowed(archive.source, members, layout.headers, progress)
+    return "other members are in what counts as the data of one" if layout.hides else ""
+
+
 def headers_summary(archive: Archive) -> str:
     """Sum up the checksums of the headers."""
-    layout = archive.detail
-    if not isinstance(layout, Layout) or not layout.headers:
+    layout = layout_of(archive)
+    if not layout.headers:
         return "It has no members."
     total, unfit = len(layout.headers), layout.unfit
     fitting = (

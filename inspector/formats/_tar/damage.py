@@ -15,6 +15,7 @@ from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._damage import PART_SIZES, SMALL_SIZES, part_of
 from inspector.formats._tar.header import BLOCK, CHKSUM, aligned, checksums, number, parse
+from inspector.formats._tar.repair import FIELDS, Change, explanations
 
 END_BYTES = 2 * BLOCK
 """The two blocks of zeros that end a tar."""
@@ -24,6 +25,8 @@ MAX_LATE = 3
 """Distances of late headers that are tried as the size of bytes that occur twice."""
 _COPIED_SIZES = (*PART_SIZES, 1 << 16)
 """Sizes of parts that are copied at once."""
+_MAX_VALUES = 3
+"""Values of one field in a sentence."""
 _CUT = frozenset(("tar-truncated-data", "tar-truncated-header", "tar-end-missing"))
 
 
@@ -186,23 +189,35 @@ def _flipped_field(archive: Archive, finding: Finding) -> FoundCause | None:
     block = archive.source.read(start, BLOCK)
     if len(block) < BLOCK:
         return None
-    stored, computed = number(block[CHKSUM]), checksums(block)[0]
-    for written in (b"%06o\0 " % computed, b"%07o\0" % computed, b"%06o \0" % computed):
-        if (int.from_bytes(written) ^ int.from_bytes(block[CHKSUM])).bit_count() == 1:
-            first = "One bit of a tar header changed, in its checksum."
-            break
-    else:
-        off = abs(stored - computed) if stored is not None else 0
-        if off not in (1, 2, 4, 8, 16, 32, 64, 128):
-            return None
-        first = "One bit of a tar header changed, as its checksum shows."
+    every, confirmed = explanations(archive, start)
+    if not every:
+        return None
+    stored, spans = number(block[CHKSUM]), (Span(start, start + BLOCK),)
     message = (
-        f"{first} The header at {grouped(start)} has the checksum {'?' if stored is None else stored}, and "
-        f"its bytes add up to {computed:,}. The sum does not show which byte it is; compare the header with its "
-        "neighbours or with another copy. The data after it is not affected."
+        f"One bit of the tar header at byte {grouped(start)} changed. It has the checksum "
+        f"{'?' if stored is None else grouped(stored)}, and its bytes add up to {grouped(checksums(block)[0])}. "
     )
-    spans = (Span(start, start + BLOCK),)
-    return FoundCause(Cause.FLIPPED_BIT, message, spans, about(archive, spans))
+    if confirmed is not None:
+        was, now = confirmed.value(block), visible(block[FIELDS[confirmed.name]].strip(b"\0 "))
+        message += (
+            f"Its {confirmed.name} is {now} and was {was}: with no other bit does the header fit itself, its "
+            "neighbours and what follows it. Repair sets it with your consent."
+        )
+    else:
+        message += (
+            f"{grouped(len(every))} bits explain that, and nothing shows which it is: {_candidates(every, block)}. "
+            "Compare the header with another copy."
+        )
+    return FoundCause(Cause.FLIPPED_BIT, message, spans, about(archive, spans), adopts=confirmed is not None)
+
+
+def _candidates(changes: Sequence[Change], block: bytes) -> str:
+    """The fields that may have changed, with what they may have been."""
+    fields: dict[str, list[str]] = {}
+    for each in changes:
+        fields.setdefault(each.name, []).append(each.value(block))
+    shown = [(name, ", ".join(some[:_MAX_VALUES]), len(some) - _MAX_VALUES) for name, some in fields.items()]
+    return "; ".join(f"{name} {some}" + (f" and {more:,} more" if more > 0 else "") for name, some, more in shown)
 
 
 DAMAGE = Damage(

@@ -18,7 +18,7 @@ from inspector.formats._tar.check import header_checksums
 from inspector.formats._tar.extension import MAX_BODY_BYTES, Extension, MapFault, Overrides, sparse_map
 from inspector.formats._tar.fields import Extras, archive_fields, no_extras
 from inspector.formats._tar.header import BLOCK, EXTENSIONS, LINKS, PLACES, TYPES, Header, aligned, number, parse
-from inspector.formats._tar.resync import Cursor, Layout, Recorded, Recover, nothing_recorded
+from inspector.formats._tar.resync import Cursor, Layout, Recorded, Recover, layout_of, nothing_recorded
 from inspector.formats._tar.swallowed import any_swallowed, may_search
 from inspector.formats._tar.walk import MAX_EXTENSIONS, list_members
 
@@ -80,8 +80,9 @@ def decode(
     emitter.archive.checksums = header_checksums(source, emitter.members, layout.headers)
 
 
-def hides_members(archive: Archive, layout: Layout, progress: Progress) -> bool:
-    """Whether decoding that reads everything would list other members. Raises SourceError and Cancelled."""
+def hides_members(archive: Archive, progress: Progress) -> bool:
+    """Whether members have swallowed others that decoding, which reads headers only, did not see."""
+    layout = layout_of(archive)
     if layout.looked_inside or not may_search(archive.source, thorough=True):
         return False
     return any_swallowed(archive.source, archive.members, layout.headers, progress)

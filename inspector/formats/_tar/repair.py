@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Finding
+from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.repair import Repair
 from inspector.core.source import Source
-from inspector.formats._tar.header import BLOCK, CHKSUM, MAGIC, PLACES, ZEROS, aligned, checksums, padded_stop, parse
+from inspector.formats._tar.header import (
+    BLOCK,
+    BODILESS,
+    CHKSUM,
+    DEVICES,
+    LINKS,
+    MAGIC,
+    PLACES,
+    TYPES,
+    ZEROS,
+    Header,
+    aligned,
+    checksums,
+    number,
+    padded_stop,
+    parse,
+)
+from inspector.formats._tar.resync import RECORD_BYTES, layout_of
 
 END_BLOCKS = 2 * ZEROS
 """The end of a tar."""
@@ -19,15 +39,22 @@ END_BLOCKS = 2 * ZEROS
 CHECKSUM_CODE = "tar-checksum"
 
 
+FIELDS = {name: place for name, place in PLACES.items() if name not in ("magic", "version")}
+FIELDS["magic and version"] = MAGIC
+"""The fields of a header; the magic and the version are one, as GNU tar writes them."""
+_NUMBERS = ("mode", "uid", "gid", "size", "mtime", "chksum", "devmajor", "devminor")
+_OWNERS = (("uid", "uname"), ("gid", "gname"))
+"""A number and the name that belongs to it."""
+_SHARED = tuple(name for name in FIELDS if name not in ("name", "size", "mtime", "chksum"))
+"""Fields that are often the same in all headers of an archive."""
+_NEAR = 32
+"""Headers on each side that one is compared with."""
+_ANY_DIGIT = bytes.maketrans(b"1234567", b"0000000")
+_SPELLINGS = {b"0" * 7 + b"\0", b"0" * 6 + b" \0", b"0" * 6 + b"\0 ", b"0" * 11 + b"\0", b"0" * 11 + b" ", bytes(8)}
+_MAGICS = {b"ustar\x0000", b"ustar  \0"}
+
+
 _END_CODES = frozenset(("tar-end-missing", "tar-end-short", "tar-truncated-header"))
-
-
-_SHARED_FIELDS = {
-    **{name: PLACES[name] for name in ("mode", "uid", "gid", "typeflag", "linkname")},
-    "magic and version": MAGIC,
-    **{name: PLACES[name] for name in ("uname", "gname", "devmajor", "devminor", "prefix", "padding")},
-}
-"""Fields that usually are the same in all headers of an archive."""
 
 
 def repair_end(archive: Archive, whole: bool) -> Iterator[Repair]:
@@ -56,25 +83,33 @@ def repair_end(archive: Archive, whole: bool) -> Iterator[Repair]:
     yield Repair("tar-write-end", title, frozenset((found.code,)), loses, claim, edit, lossless=lossless)
 
 
-def repair_headers(archive: Archive, digits: Callable[[int], bytes] = lambda _: b"") -> Iterator[Repair]:
-    """Repair headers with a wrong checksum that a change of one field explains.
+def repair_headers(
+    archive: Archive, digits: Callable[[int], bytes] = lambda _: b"", same: Sequence[str] = ()
+) -> Iterator[Repair]:
+    """Repair headers with a wrong checksum of which one change is confirmed.
 
-    ``digits`` returns what the name of a member has to begin with; empty if that is unknown.
+    ``digits`` returns what the name of a member has to begin with; empty if that is unknown. ``same`` are fields that
+    such archives have alike in all headers.
     """
-    found: list[tuple[str, int, Patch]] = []
+    patches: list[Patch] = []
+    names: list[str] = []
     for each in archive.findings:
-        member = each.member if each.code == CHECKSUM_CODE else None
-        if member is not None:
-            found += _field_repairs(archive, each.spans[0].start, member, digits(member))
-    if not found:
+        if each.code == CHECKSUM_CODE:
+            at, known = each.spans[0].start, digits(each.member) if each.member is not None else b""
+            _, change = explanations(archive, at, known, same)
+            if change is not None:
+                place = at + change.start
+                patches.append(Patch(place, archive.source.read(place, len(change.new)), change.new))
+                names.append(f"{change.name} of the header at byte {at:,}")
+    if not patches:
         return
-    name, at, _ = found[0]
-    more = f", and one field of {count(len(found) - 1, 'more header')}" if len(found) > 1 else ""
-    title = f"Set the field {name} of the header at byte {at:,}{more}"
-    claim = f"Only the field {name} of the header at byte {at:,} has changed: "
-    claim += "all others are as expected" if name == "chksum" else "with the expected value the checksum matches"
-    claim += f". Likewise for {count(len(found) - 1, 'more header')}." if more else "."
-    edit = Edit(title, tuple(patch for _, _, patch in found), archive.source.size, archive.source.size)
+    others = f", and one field of {count(len(names) - 1, 'more header')}" if len(names) > 1 else ""
+    title = f"Set the field {names[0]}{others}"
+    claim = (
+        f"Only the field {names[0]} has changed: with any other change that explains the checksum the header would "
+        f"contradict itself, its neighbours or what follows it. A change of several fields would not be seen{others}."
+    )
+    edit = Edit(title, tuple(patches), archive.source.size, archive.source.size)
     yield Repair("tar-mend-header", title, frozenset((CHECKSUM_CODE,)), (), claim, edit)
 
 
@@ -83,35 +118,115 @@ def _is_open_ended(finding: Finding) -> bool:
     return finding.code == "tar-truncated-data" or (finding.code == CHECKSUM_CODE and finding.member is None)
 
 
-def _field_repairs(archive: Archive, at: int, member: int, digits: bytes) -> Iterator[tuple[str, int, Patch]]:
-    """The single field that explains the checksum of the header at ``at``: its name, that offset, and the patch."""
-    block, model = archive.source.read(at, BLOCK), _neighbour_header(archive, member)
-    if model is None:
-        return
-    candidates = {name: (field, model[field]) for name, field in _SHARED_FIELDS.items() if block[field] != model[field]}
-    if not block.startswith(digits):
-        candidates["name"] = (slice(0, len(digits)), digits)
-    fitting = {name: change for name, change in candidates.items() if parse(_with(block, *change)).fits}
-    if not candidates:
-        fitting = {"chksum": (CHKSUM, b"%06o\0 " % checksums(block)[0])}
-    if len(fitting) == 1:
-        ((name, (field, new)),) = fitting.items()
-        yield name, at, Patch(at + field.start, block[field], new)
+# ---- a header that does not match its checksum ----------------------------------------------------------------------
 
 
-def _with(block: bytes, field: slice, new: bytes) -> bytes:
-    return block[: field.start] + new + block[field.stop :]
+class Change(NamedTuple):
+    """A change with which a header matches its checksum: ``new`` at ``start`` in it, in the field ``name``."""
+
+    name: str
+    start: int
+    new: bytes
+
+    def made(self, block: bytes) -> bytes:
+        return block[: self.start] + self.new + block[self.start + len(self.new) :]
+
+    def value(self, block: bytes) -> str:
+        """What the field then holds, for the user."""
+        return visible(self.made(block)[FIELDS[self.name]].strip(b"\0 "))
 
 
-def _neighbour_header(archive: Archive, member: int) -> bytes | None:
-    """The header of a neighbour with a matching checksum; None if there is none."""
-    for other in (member - 1, member + 1):
-        if 0 <= other < len(archive.members):
-            block = _block(archive.source, archive.members.starts[other] - BLOCK)
-            if parse(block).fits:
-                return block
-    return None
+def explanations(
+    archive: Archive, at: int, digits: bytes = b"", same: Sequence[str] = ()
+) -> tuple[list[Change], Change | None]:
+    """The changes of one bit with which the header at ``at`` matches its checksum, and the change that is confirmed.
+
+    A sum tells neither the byte nor, mostly, the field. What contradicts nothing comes first. One is confirmed if it
+    alone explains the sum, or if the header contradicts itself, its neighbours or what follows it, and no longer does
+    with this change only; of the checksum itself, only if no other byte explains the difference. Where no bit does,
+    one whole field of a neighbour may. ``digits`` and ``same`` are as above.
+    """
+    block = archive.source.read(at, BLOCK)
+    if len(block) < BLOCK:
+        return [], None
+    usual = _usual(archive, at, same)
+    stored = number(block[CHKSUM])
+    off = 0 if stored is None else stored - checksums(block)[0]
+    bits = [
+        change
+        for name, field in FIELDS.items()
+        for place in range(field.start, field.stop)
+        for mask in (1 << bit for bit in range(8))
+        if name == "chksum" or (block[place] ^ mask) - block[place] == off
+        if parse((change := Change(name, place, bytes((block[place] ^ mask,)))).made(block)).fits
+    ]
+    wrong = _contradicts(archive.source, at, block, usual, digits)
+    whole = [Change(name, FIELDS[name].start, other) for name in _SHARED for other in sorted(usual.values[name])]
+    whole += [Change("name", 0, digits)] if digits else []
+    tried = bits or [each for each in whole if wrong and parse(each.made(block)).fits]
+    fitting = [each for each in tried if not _contradicts(archive.source, at, each.made(block), usual, digits)]
+    sole = fitting[0] if len(fitting) == 1 and (wrong or len(bits) == 1) else None
+    if sole is not None and sole.name == "chksum" and any(each.name != "chksum" for each in bits):
+        sole = None
+    return sorted(bits, key=lambda each: each not in fitting), sole
 
 
-def _block(source: Source, at: int) -> bytes:
-    return source.read(at, BLOCK).ljust(BLOCK, b"\0")
+class _Usual(NamedTuple):
+    """What the headers of an archive have that match their checksums: values by field, and how numbers are spelt."""
+
+    values: dict[str, set[bytes]]
+    spellings: dict[str, set[bytes]]
+    owners: set[tuple[str, bytes, bytes]]
+    same: Sequence[str]
+
+
+def _usual(archive: Archive, at: int, same: Sequence[str]) -> _Usual:
+    headers = layout_of(archive).headers
+    near = bisect_left(headers, at)
+    read = (archive.source.read(each, BLOCK) for each in headers[max(0, near - _NEAR) : near + _NEAR])
+    blocks = [each for each in read if len(each) == BLOCK and parse(each).fits]
+    values = {name: {each[field] for each in blocks} for name, field in FIELDS.items()}
+    spellings = {name: set(map(_spelling, values[name])) or _SPELLINGS for name in _NUMBERS}
+    owners = {(name, each[FIELDS[number]], each[FIELDS[name]]) for each in blocks for number, name in _OWNERS}
+    return _Usual(values, spellings, owners, same if blocks else ())
+
+
+def _spelling(field: bytes) -> bytes:
+    """A number with zeros for its digits: how many there are, and what stands around them."""
+    return field.translate(_ANY_DIGIT) if field[0] < 0x80 else b"base-256"
+
+
+def _contradicts(source: Source, at: int, block: bytes, usual: _Usual, digits: bytes) -> bool:
+    """Whether something in a header cannot be as it is, unless its writer differed from all others."""
+    found, of = parse(block), {name: block[field] for name, field in FIELDS.items()}
+    texts = ["name", "linkname", "uname", "gname", *(() if found.gnu else ("prefix",))]
+    owner = any(
+        of[name].strip(b"\0")
+        and (name, of[number], of[name]) not in usual.owners
+        and any(what == name and (of[number] == one or of[name] == other) for what, one, other in usual.owners)
+        for number, name in _OWNERS
+    )
+    return (
+        owner
+        or not found.name
+        or not block.startswith(digits)
+        or of["magic and version"] not in (usual.values["magic and version"] or _MAGICS)
+        or of["padding"] not in usual.values["padding"] | {bytes(12)}
+        or any(_spelling(of[name]) not in usual.spellings[name] for name in _NUMBERS)
+        or any(of[name] not in usual.values[name] for name in usual.same)
+        or any(of[name].partition(b"\0")[2].strip(b"\0") for name in texts)
+        or (found.typeflag not in DEVICES and any(of[name].strip(b"0 \0") for name in ("devmajor", "devminor")))
+        or found.typeflag not in TYPES
+        or (found.typeflag in LINKS) != bool(found.link)
+        or not _leads_on(source, at, found)
+    )
+
+
+def _leads_on(source: Source, at: int, found: Header) -> bool:
+    """Whether zeros fill up the data after a header, and another header or the end of the archive follows."""
+    if found.size is None or found.size < 0 or (found.size and found.typeflag in BODILESS - LINKS):
+        return False
+    start, stop = at + BLOCK + found.stored, at + BLOCK + aligned(found.stored)
+    follows = source.read(stop, RECORD_BYTES) if stop <= source.size else b"?"
+    ends = not any(follows) or parse(follows[:BLOCK].ljust(BLOCK, b"?")).fits
+    return ends and not any(source.read(start, stop - start))

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from msgspec import Struct, field
 
-from inspector.core.archive import Emitter
+from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import FindingType
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
@@ -72,7 +72,7 @@ class Layout(Struct):
 
     ``headers`` are the offsets of header blocks in file order; ``unfit`` of them have a wrong checksum. ``doubtful``
     are the members whose content may be wrong, ``recovered`` those without a readable header; both ascending.
-    ``looked_inside``: the data of members was read too.
+    ``looked_inside``: the data of members was read too; ``hides``: others are in it, None where that was not asked.
     """
 
     runs: list[Span] = field(default_factory=list)
@@ -82,6 +82,13 @@ class Layout(Struct):
     doubtful: list[int] = field(default_factory=list)
     recovered: list[int] = field(default_factory=list)
     looked_inside: bool = False
+    hides: bool | None = None
+
+
+def layout_of(archive: Archive) -> Layout:
+    """What the walk found of a tar, or of a range with metadata."""
+    found = getattr(archive.detail, "layout", archive.detail)
+    return found if isinstance(found, Layout) else Layout()
 
 
 Recorded = Callable[[], Sequence[int]]

@@ -32,10 +32,10 @@ def _repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
 
 @cache
 def _functions() -> Functions:
-    from inspector.formats.caf.decode import check, decode, read
+    from inspector.formats.caf.decode import check, decode, doubt, read
     from inspector.formats.caf.locate import probe
 
-    return Functions(probe, decode, read, check, _repairs)
+    return Functions(probe, decode, read, check, _repairs, doubt=doubt)
 
 
 @cache
@@ -81,7 +81,7 @@ FORMAT = Format(
         DiagramColumn("Index", (INDEX_ENTRY,), apart=True),
     ),
     has_checksums=False,
-    concerns={"caf-duplicate-name": Concern.NAME},
+    concerns={"caf-duplicate-name": Concern.NAME, "caf-end-byte-inclusive": Concern.READING},
     signature=Signature(b"", "a CAF"),
     damage=_damage,
 )

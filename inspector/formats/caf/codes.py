@@ -107,7 +107,7 @@ GAP = warning(
 )
 END_BYTE_INCLUSIVE = warning(
     "caf-end-byte-inclusive",
-    "The writer treated end_byte as inclusive, so each member lacks its last byte.",
+    "The writer treated end_byte as inclusive. Members are read so; other readers lose the last byte of each.",
     CORRECT_WRITER,
 )
 UNLISTED = warning(

@@ -13,11 +13,11 @@ from inspector.core.field import Field
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.kinds import Kind
-from inspector.core.member import MISPLACED, SHARED, Members
+from inspector.core.member import LARGEST, MISPLACED, SHARED, Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.program.progress import Progress
-from inspector.core.source import Source, blocks
+from inspector.core.source import Source, blocks, is_remote
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.formats._damage import Doubled, find_doubled
@@ -28,6 +28,7 @@ from inspector.formats.caf.exact import read_exactly
 from inspector.formats.caf.fast import SLICE_BYTES, read_fast
 from inspector.formats.caf.fields import EntrySpans, data_section, footer_field, index_field
 from inspector.formats.caf.findings import (
+    report_inclusive,
     report_inserted,
     report_layout,
     report_names,
@@ -39,8 +40,11 @@ from inspector.formats.caf.findings import (
 from inspector.formats.caf.index import Index, archive_order, inverse, members_in, suspicious_names
 from inspector.formats.caf.locate import MAX_INDEX_BYTES, Place, find_index
 from inspector.formats.caf.overwritten import find_newer, report_newer
-from inspector.formats.caf.shift import MIN_LINE_FEEDS, Shift, find_shift, is_text_mode
+from inspector.formats.caf.shift import MIN_LINE_FEEDS, Shift, find_shift, inclusive_ends, is_text_mode
 from inspector.formats.caf.write import MAX_ARCHIVE_BYTES, TARGET_DATA_BYTES
+
+MAX_SEARCHED_BYTES = 1 << 30
+"""Bytes that are searched for another archive before one member is read; a check searches all."""
 
 
 class Detail(Struct):
@@ -55,6 +59,7 @@ class Detail(Struct):
     doubled: Doubled | None = None
     text_mode: bool = False
     newer: Newer | None = None
+    looked_for_newer: bool = False
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
@@ -121,6 +126,11 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: P
     order = archive_order(index)
     members = members_in(order, index)
     rows = lay_out(members.starts, members.stops, 0, span.start)
+    ends = inclusive_ends(members, rows) if index.complete else None
+    if ends is not None:
+        report_inclusive(emitter, members, ends)
+        members.stops = ends
+        rows = lay_out(members.starts, ends, 0, span.start)
     shift = find_shift(source, members, rows, progress) if index.complete else None
     moved = shift.size if shift is not None and shift.front else 0
     if moved:
@@ -209,7 +219,10 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
         emitter.judge(member, Verdict.DOUBTFUL)
     _look_at_inserted(archive, emitter, progress)
     why = "bytes were lost or inserted"
-    if _look_for_newer(archive, emitter, progress):
+    if isinstance(archive.detail, Detail):
+        archive.detail.looked_for_newer = False  # all of it, or again
+    if newer := _look_for_newer(archive, progress):
+        report_newer(archive, emitter, newer)
         why = "another archive is where the first members were"
         doubtful = [each for each in range(len(archive.members)) if archive.verdict(each) is Verdict.DOUBTFUL]
     if not len(archive.members) and any(finding.severity is Severity.ERROR for finding in archive.findings):
@@ -242,14 +255,21 @@ def _look_at_inserted(archive: Archive, emitter: Emitter, progress: Progress) ->
     report_inserted(emitter, detail.text_mode, detail.doubled, size)
 
 
-def _look_for_newer(archive: Archive, emitter: Emitter, progress: Progress) -> bool:
-    """Report an archive that was written over the beginning, if there is one. Raises SourceError and Cancelled."""
+def _look_for_newer(archive: Archive, progress: Progress, most: int = LARGEST) -> Newer | None:
+    """An archive in the first ``most`` bytes that was written over the beginning. Raises SourceError and Cancelled."""
     detail = archive.detail
-    if not isinstance(detail, Detail) or detail.shift is not None:
-        return False
+    if not isinstance(detail, Detail) or detail.shift is not None or detail.looked_for_newer:
+        return detail.newer if isinstance(detail, Detail) else None
     if any(each.code == codes.TWO_ARCHIVES.code for each in archive.findings):
-        return False
-    detail.newer = find_newer(archive, detail.stop, progress)
-    if detail.newer is not None:
-        report_newer(archive, emitter, detail.newer)
-    return detail.newer is not None
+        return None
+    detail.newer = find_newer(archive, min(most, detail.stop), progress)
+    detail.looked_for_newer = True
+    return detail.newer
+
+
+def doubt(archive: Archive, index: int, progress: Progress) -> str:
+    """Whether another archive is where the first members were. Objects on a server are replaced as a whole."""
+    if is_remote(archive.source) or not archive.members.stored(index):
+        return ""
+    newer = _look_for_newer(archive, progress, max(MAX_SEARCHED_BYTES, 2 * archive.members.stored(index)))
+    return "another archive is where the first members were, so these may be bytes of that one" if newer else ""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable
+from itertools import islice
+from operator import lt
 
 from inspector.core.archive import MAX_FINDINGS_PER_KIND, CappedFindings, Emitter
 from inspector.core.member import UNREADABLE, Members
@@ -14,7 +17,7 @@ from inspector.formats._extents import Rows
 from inspector.formats.caf import codes
 from inspector.formats.caf.fields import EntrySpans
 from inspector.formats.caf.index import UNLISTED, members_out_of_range
-from inspector.formats.caf.shift import Shift, first_archive_size, is_inclusive
+from inspector.formats.caf.shift import Shift, first_archive_size
 
 START, END = "start_byte", "end_byte"
 
@@ -63,8 +66,6 @@ def report_layout(emitter: Emitter, members: Members, rows: Rows, entries: Entry
         )
     overlaps.dropped += rows.overlap_count - len(rows.overlaps)
     overlaps.close()
-    if _report_inclusive(emitter, rows):
-        return
     reported = rows.gaps[:-1] if shift is not None and shift.size > 0 else rows.gaps
     gaps = CappedFindings(emitter, codes.GAP, "gaps")
     gaps.dropped += max(0, len(reported) - MAX_FINDINGS_PER_KIND)
@@ -153,23 +154,21 @@ def report_inserted(emitter: Emitter, text_mode: bool, doubled: Doubled | None, 
         )
 
 
-def _report_inclusive(emitter: Emitter, rows: Rows) -> bool:
-    """Report a gap of one byte after every member, which has one cause, in one finding. False if it is otherwise.
-
-    Empty members need no gap: some writers record those as specified.
-    """
-    if not is_inclusive(rows):
-        return False
-    short = count(len(rows.gaps), "member")
-    empty = len(rows.starts) - 2 * len(rows.gaps)
-    others = f" (the other {count(empty, 'member')} {'is' if empty == 1 else 'are'} empty)" if empty else ""
+def report_inclusive(emitter: Emitter, members: Members, ends: array[int]) -> None:
+    """Report that members are read to their ``ends``, one byte further than the index says by the specification."""
+    filled = sum(map(lt, members.starts, ends))
+    empty = len(ends) - filled
+    others = f" (the other {count(empty, 'member')} {verb(empty, 'is', 'are')} empty)" if empty else ""
+    alone = " Of a single member, one inserted byte would look the same." if filled == 1 else ""
     emitter.report(
         codes.END_BYTE_INCLUSIVE,
-        f"There is a gap of 1 byte after each of {short}{others}. The writer took end_byte as inclusive, but it is "
-        "exclusive, so each of them lacks its last byte.",
-        *((rows.starts[row], rows.row_stop(row)) for row in rows.gaps[:MAX_FINDINGS_PER_KIND]),
+        f"The writer took end_byte as inclusive: exactly 1 byte follows each of {count(filled, 'member')}{others}. "
+        f"They are read with that byte here; readers that follow the specification lose it.{alone}",
+        *islice(
+            ((end - 1, end) for start, end in zip(members.starts, ends, strict=True) if start < end),
+            MAX_FINDINGS_PER_KIND,
+        ),
     )
-    return True
 
 
 def report_names(emitter: Emitter, members: Members, suspects: Iterable[int], entries: EntrySpans) -> None:

@@ -427,23 +427,20 @@ def _touches(index: Index, position: int, gap: Span) -> bool:
 
 def _shift_ends(context: RepairContext) -> Repair:
     index = context.index
-    rows = lay_out(index.starts, index.stops, 0, index.span.start)
-    backward = {each for each in range(len(index)) if index.starts[each] > index.stops[each]}
-    empty = {each for each in backward if index.starts[each] == index.stops[each] + 1}
-    short = {rows.owners[row - 1] for row in rows.gaps} | empty
+    members = context.archive.members
+    short = sum(members.stops) - sum(index.stops)
     entries = (
-        (index.name(each), index.starts[each], index.stops[each] + (each in short))
-        for each in sorted(range(len(index)), key=index.name)
+        (members.path(each), members.starts[each], members.stops[each])
+        for each in sorted(range(len(members)), key=members.path)
     )
-    every = "every end_byte" if len(short) == len(index) else f"the end_byte of {count(len(short), 'member')}"
+    every = "every end_byte" if short == len(index) else f"the end_byte of {count(short, 'member')}"
     title = f"Rewrite the index at byte {grouped(index.span.start)} with {every} one larger"
     claim = (
         "The writer took end_byte as inclusive, so the byte after each member is its last: members become "
         "one byte longer."
     )
     edit = replace_tail(context.source, index.span.start, b"".join(index_pieces(entries)), title)
-    fixes = frozenset((_INCLUSIVE, _REVERSED) if backward == empty else (_INCLUSIVE,)) & context.codes
-    return Repair("caf-shift-ends", title, fixes, context.unwritten, claim, edit)
+    return Repair("caf-shift-ends", title, frozenset((_INCLUSIVE,)), context.unwritten, claim, edit)
 
 
 def _move_ranges(context: RepairContext) -> Repair:

@@ -11,6 +11,7 @@ in time linear in its size, whatever the bytes.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
@@ -21,7 +22,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks, gather, is_sparing
 from inspector.core.span import Span
 from inspector.formats._damage import is_text
-from inspector.formats._extents import GAP, Rows
+from inspector.formats._extents import Rows
 from inspector.formats._signatures import HEAD_BYTES, has_signature
 from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, head
 
@@ -122,17 +123,24 @@ def first_archive_size(source: Source, rows: Rows) -> int:
     return size if 0 < claimed <= stop and OPENING.match(head(source, index)) else 0
 
 
-def is_inclusive(rows: Rows) -> bool:
-    """Whether one byte follows every member, and nothing else belongs to none: ``end_byte`` was taken as inclusive."""
-    if not len(rows.gaps) or rows.gaps[0] == 0:
-        return False
-    if any(rows.row_stop(row) - rows.starts[row] != 1 for row in rows.gaps):
-        return False
-    owners, last = rows.owners, len(rows.starts) - 1
-    return all(
-        owner == GAP or rows.row_stop(row) == rows.starts[row] or (row < last and owners[row + 1] == GAP)
-        for row, owner in enumerate(owners)
-    )
+def inclusive_ends(members: Members, rows: Rows) -> array[int] | None:
+    """Where members end whose writer took ``end_byte`` as inclusive; None where that is not clear.
+
+    Each then leaves exactly one byte before the next, and the last before the index; an empty one may leave none.
+    """
+    starts = members.starts
+    if not (len(rows.gaps) and len(starts)) or starts[0] or any(mark & UNREADABLE for mark in members.marks or ()):
+        return None
+    ends = starts[1:]
+    ends.append(rows.stop)
+    before = (-1, -1)
+    for start, stop, end in zip(starts, members.stops, ends, strict=True):
+        taken = stop + 1 == end
+        # Of two empty ones at a place, nothing says which of them has the byte.
+        if start > end or not (taken or start == stop == end) or (taken and start == stop and before == (start, stop)):
+            return None
+        before = (start, stop)
+    return ends
 
 
 def _end(members: Members, rows: Rows) -> int | None:
@@ -144,7 +152,7 @@ def _end(members: Members, rows: Rows) -> int | None:
         return 0
     if members.stops[-1] == rows.stop:
         return rows.stop
-    if is_inclusive(rows) or (members.marks is not None and any(mark & UNREADABLE for mark in members.marks)):
+    if any(mark & UNREADABLE for mark in members.marks or ()):
         return None
     end = filled = spaced = 0
     for start, stop in zip(members.starts, members.stops, strict=True):

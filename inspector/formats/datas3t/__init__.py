@@ -34,11 +34,13 @@ def _repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
 @cache
 def _range() -> Functions:
     from inspector.formats._tar import reading
+    from inspector.formats._tar.check import doubt
     from inspector.formats.datas3t import decode
     from inspector.formats.datas3t.check import check, hides_members
 
     return Functions(
         *(decode.probe, decode.decode, reading.read, check, _repairs, reading.member_metadata),
+        doubt=doubt,
         hides_members=hides_members,
     )
 

@@ -20,7 +20,7 @@ from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.formats._tar import reading
 from inspector.formats._tar.check import WINDOW, ChecksumTable, Padding, check_padding, groups
 from inspector.formats._tar.header import BLOCK, padded_stop
-from inspector.formats._tar.resync import Layout
+from inspector.formats._tar.resync import layout_of
 from inspector.formats.datas3t import codes
 from inspector.formats.datas3t.datapoints import NONE, ROW_MISSING, RangeRecords
 
@@ -43,8 +43,7 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     if isinstance(records, RangeRecords) and records.rows is not None:
         _Hashes(archive, emitter, progress, records).run()
     else:
-        layout = records.layout if isinstance(records, RangeRecords) else Layout()
-        check_padding(archive, emitter, progress, layout.doubtful)
+        check_padding(archive, emitter, progress, layout_of(archive).doubtful)
     return summary((archive,))
 
 
@@ -52,7 +51,7 @@ def hides_members(archive: Archive, progress: Progress) -> bool:
     """Whether datapoints have swallowed others; only where an error, such as a row without its datapoint, hints it."""
     records = archive.detail
     hinted = any(each.severity is Severity.ERROR for each in archive.findings)
-    return hinted and isinstance(records, RangeRecords) and reading.hides_members(archive, records.layout, progress)
+    return hinted and isinstance(records, RangeRecords) and reading.hides_members(archive, progress)
 
 
 def summary(archives: Iterable[Archive]) -> str:

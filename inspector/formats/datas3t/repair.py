@@ -52,6 +52,9 @@ REBUILT = frozenset(
 _OPEN_ENDED = frozenset(("tar-end-missing", "tar-zeros-after-end"))
 """Warnings that leave open whether the tar has all its members."""
 
+_SAME = ("mode", "uid", "gid", "typeflag", "linkname", "uname", "gname", "prefix")
+"""Fields that are alike in all headers of a range, which one program writes."""
+
 MAX_KEYS_LISTED = 5
 """Keys named in one sentence."""
 
@@ -71,7 +74,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
         return ()
     progress.begin("Planning repairs", len(archive.members), "members")
     found = [
-        *repair_headers(archive, lambda member: _expected(records, member)),
+        *repair_headers(archive, lambda member: _expected(records, member), _SAME),
         *repair_end(archive, _is_complete(archive)),
     ]
     if not _is_damaged(archive):

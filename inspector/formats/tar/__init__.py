@@ -18,11 +18,13 @@ if TYPE_CHECKING:  # opening an archive needs none
 @cache
 def _functions() -> Functions:
     from inspector.formats._tar import reading
-    from inspector.formats.tar.decode import check, decode, hides_members, repairs
+    from inspector.formats._tar.check import doubt
+    from inspector.formats.tar.decode import check, repairs
 
     return Functions(
-        *(reading.probe, decode, reading.read, check, repairs, reading.member_metadata),
-        hides_members=hides_members,
+        *(reading.probe, reading.decode, reading.read, check, repairs, reading.member_metadata),
+        doubt=doubt,
+        hides_members=reading.hides_members,
     )
 
 

@@ -26,7 +26,7 @@ from inspector.operations.extract.selection import MemberSelection, with_suffix
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.unfinished import removed_message
 from inspector.operations.open.opening import Opened
-from inspector.operations.open.reading import Doubts, Errors, Reading
+from inspector.operations.open.reading import Doubts, Errors, Reading, noted
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionPlan, ExtractionResult
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.member_writer import (
@@ -197,7 +197,7 @@ class _Work:
 
     def run(self, size: int) -> None:
         """Write everything, ``size`` bytes. Raises Cancelled after all threads have ended."""
-        errors = [Errors(self._known(batch)) for batch in self._planner.batches]
+        errors = [Errors(self._known(batch), noted(batch.selection.archive)) for batch in self._planner.batches]
         self._progress.begin("Extracting", size)
         try:
             for batch, wrong in zip(self._planner.batches, errors, strict=True):
@@ -395,7 +395,7 @@ class _ThreadState:
             return Doubts((str(error),))
         if written < size:
             return Doubts((f"It ends after {in_bytes(written)} of {in_bytes(size)}.",))
-        return reading.doubts()
+        return reading.doubts(self._progress)
 
     def changed(self, member: int) -> int | None:
         """The modification time of a member in seconds since 1970, None if it is unknown or implausible."""

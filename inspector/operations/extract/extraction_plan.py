@@ -16,7 +16,7 @@ from inspector.core.numbers import count, grouped, rounded
 from inspector.core.program.progress import Progress
 from inspector.operations.extract.selection import MemberSelection, has_invisible, parts_of, refusal, with_number
 from inspector.operations.jobs.unfinished import unfinished_message
-from inspector.operations.open.reading import CLAIMED, ELSEWHERE
+from inspector.operations.open.reading import CLAIMED, ELSEWHERE, notes
 from inspector.operations.protocol.extraction_views import (
     MAX_PROBLEMS_LISTED,
     ExtractionOptions,
@@ -348,6 +348,7 @@ class Planner:
             members = count(self._inflating, "member")
             yield f"{members} will expand to more than {grouped(WARNING_RATIO)} times their size in the archive."
         yield from self.damage
+        yield from (note for each in self._selections for note in notes(each.archive))
         archives = sum(each.archive.source.size for each in self._selections)
         if size > 10 * archives + (1 << 30):
             yield f"The members need {rounded(size)}, although the archive has only {rounded(archives)}."

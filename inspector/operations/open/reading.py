@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import accumulate
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -14,9 +16,10 @@ from inspector.core.format import Concern
 from inspector.core.member import MISPLACED, SHARED, Member
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
+from inspector.core.source import SourceError, is_remote
 from inspector.core.span import Span
 from inspector.formats import CONCERNS
-from inspector.operations.open.digest_manifest import Hash
+from inspector.operations.open.digest_manifest import Hash, ManifestEntry, manifests, new_hash
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened
 
@@ -30,10 +33,41 @@ ELSEWHERE = "bytes were lost or inserted before or in it, so these may be other 
 """Why a member with the mark MISPLACED is extracted only after confirming."""
 
 
+def notes(archive: Opened) -> list[str]:
+    """What is said once where members of an archive are read: how they are."""
+    return [each.message for each in archive.findings if CONCERNS.get(each.code) is Concern.READING]
+
+
+def doubt_about(archive: Opened, index: int, progress: Progress) -> str:
+    """Why a check doubts the content of a member, as a clause; empty where it does not. Raises SourceError."""
+    if archive.members.marks_of(index) & MISPLACED:
+        return ELSEWHERE
+    return archive.decoder.doubt(archive, index, progress) if archive.decoder else ""
+
+
+Noted = Mapping[int, Sequence[tuple[str, ManifestEntry]]]
+"""Digests that files beside an archive have of its members: the name of the file, and the entry."""
+
+
+def noted(archive: Opened) -> Noted:
+    """Those of an archive on this machine. Of several members with one name the last counts, as in a check."""
+    found: dict[int, list[tuple[str, ManifestEntry]]] = {}
+    known: dict[bytes, int] = {}
+    with suppress(SourceError):  # a check says so
+        for manifest in () if is_remote(archive.source) else manifests(archive.source):
+            known = known or {archive.members.path(member): member for member in range(len(archive.members))}
+            for entry in manifest.entries():
+                if isinstance(entry, ManifestEntry) and entry.name is not None:
+                    member = known.get(entry.name, known.get(entry.name.removeprefix(b"./"), -1))
+                    found.setdefault(member, []).append((manifest.name, entry))
+    return found
+
+
 class Errors:
     """The errors of an archive, indexed by what they concern; created once for many members."""
 
-    def __init__(self, findings: Iterable[Finding]) -> None:
+    def __init__(self, findings: Iterable[Finding], noted: Noted = MappingProxyType({})) -> None:
+        self.noted = noted
         self._of_members: dict[int, list[str]] = {}
         self._unproved: dict[int, list[str]] = {}
         placed: list[tuple[Span, str]] = []
@@ -101,21 +135,31 @@ class Reading:
         archive.members.learn((index,))
         self._algorithm, _, self._recorded = (archive.members.digest_at(index) or "").partition(":")
         self._digest = _digest(self._algorithm)
+        beside = (errors.noted if errors is not None else noted(archive)).get(index, ())
+        self._noted = [(name, each, new_hash(each.algorithm, len(each.digest) // 2)) for name, each in beside]
 
     def pieces(self, progress: Progress) -> Iterator[bytes]:
         """The content in pieces; raises MemberError, SourceError and Cancelled."""
         for piece in content(self._archive, self._index, progress):
             if self._digest is not None:
                 self._digest.update(piece)
+            for _, _, digest in self._noted:
+                digest.update(piece)
             yield piece
 
-    def doubts(self) -> Doubts:
+    def doubts(self, progress: Progress | None = None) -> Doubts:
         """Why the content read may differ from what was archived. Raises SourceError.
 
-        Counts findings that name the member and, unless a digest proves its bytes, those that lie on them.
+        Counts findings that name the member and, unless a digest proves its bytes, those that lie on them,
+        and what else a check would doubt.
         """
         errors = self._errors or self._all_errors()
         wrong = errors.about(self._index)
+        wrong += (
+            f"Its {entry.algorithm.name} is {digest.hexdigest()}, and line {entry.line:,} of {name} has {entry.digest}."
+            for name, entry, digest in self._noted
+            if digest.hexdigest() != entry.digest
+        )
         marks = self._archive.members.marks_of(self._index)
         computed = self._digest.hexdigest() if self._digest is not None else ""
         if self._digest is not None and computed == self._recorded and not marks & (SHARED | MISPLACED):
@@ -125,7 +169,9 @@ class Reading:
             return Doubts(tuple(wrong), (f"The place of {visible(member.path)} is in doubt: {ELSEWHERE}.",))
         claimed = (f"{visible(member.path)} is not alone: {CLAIMED}.",) if marks & SHARED else ()
         if self._digest is None:
-            return Doubts(tuple(wrong), (*claimed, *errors.on(member)))
+            why = doubt_about(self._archive, self._index, progress or Progress())
+            doubted = (f"The content of {visible(member.path)} is in doubt: {why}.",) if why else ()
+            return Doubts(tuple(wrong), (*claimed, *errors.on(member), *doubted))
         if computed == self._recorded:
             return Doubts(tuple(wrong), claimed)
         wrong.append(
