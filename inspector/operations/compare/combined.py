@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate
 from pathlib import Path
 
 from msgspec import Struct
 
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
+from inspector.core.pieces import Piece, PieceSource, PieceTable
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span
@@ -27,34 +26,16 @@ _BESIDE = ((METADATA, ""), (INDEX, TAR))
 """Files beside a range that belong to it: what their names end with, and what that stands for."""
 
 
-class CombinedSource:
+class CombinedSource(PieceSource):
     """Pieces of several sources, each with its number, read as one; ``beside`` is the source whose siblings it has.
 
     A sibling that this source lacks is taken from the first that has one.
     """
 
     def __init__(self, sources: Sequence[Source], pieces: Sequence[tuple[int, Span]], beside: int) -> None:
-        self.name = sources[beside].name
-        self._sources = sources
-        self._pieces = [each for each in pieces if each[1].size]
-        self._stops = list(accumulate(span.size for _, span in self._pieces))
+        table = PieceTable(Piece(sources[number], span.start, span.size) for number, span in pieces)
+        super().__init__(sources[beside], table)
         self._with_siblings = [sources[beside], *sources]
-        self.size = self._stops[-1] if self._stops else 0
-
-    def read(self, offset: int, length: int) -> bytes:
-        """See Source.read."""
-        found = bytearray()
-        at = bisect_right(self._stops, offset)
-        while offset >= 0 and len(found) < length and at < len(self._pieces):
-            number, span = self._pieces[at]
-            ahead = offset + len(found) - (self._stops[at] - span.size)
-            wanted = min(span.size - ahead, length - len(found))
-            piece = self._sources[number].read(span.start + ahead, wanted)
-            found += piece
-            if len(piece) < wanted:
-                break
-            at += 1
-        return bytes(found)
 
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
         """See Source.sibling."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import accumulate, chain
+from typing import NamedTuple, TypeVar
 
 from inspector.core.collection import Collection
 from inspector.core.edit import OverlaySource
@@ -26,6 +28,7 @@ from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.prefix import S3Prefix
 
 Place = Source | LocalFolder | S3Prefix
+Key = TypeVar("Key", bound=Hashable)
 
 
 class Listing:
@@ -170,3 +173,29 @@ def open_listing(
     keys = [opened.folder(at) for at in range(len(opened.archives))]
     open_file = place.open if isinstance(place, (LocalFolder, S3Prefix)) else None
     return Listing(location, opened.archives, keys, (), opened.collection, open_file)
+
+
+def paired(a: Iterable[tuple[int, Key]], b: Iterable[tuple[int, Key]]) -> Pairs:
+    """The rows of A and of B with the same key, the first with the first, and those that are left of either."""
+    waiting: dict[Key, list[int]] = {}
+    for j, key in b:
+        waiting.setdefault(key, []).append(j)
+    found = Pairs(array("q"), array("q"), [], [])
+    for i, key in a:
+        partners = waiting.get(key)
+        if partners:
+            found.a.append(i)
+            found.b.append(partners.pop(0))
+        else:
+            found.only_a.append(i)
+    found.only_b.extend(sorted(chain.from_iterable(waiting.values())))
+    return found
+
+
+class Pairs(NamedTuple):
+    """Rows of both sides by their numbers: row ``a[n]`` of A and row ``b[n]`` of B have the same key."""
+
+    a: array[int]
+    b: array[int]
+    only_a: list[int]
+    only_b: list[int]

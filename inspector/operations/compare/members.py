@@ -6,7 +6,7 @@ import hashlib
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct, field
@@ -19,7 +19,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.operations.compare.anchors import ascending
-from inspector.operations.compare.listing import Listing
+from inspector.operations.compare.listing import Listing, Pairs, paired
 from inspector.operations.compare.runs import mismatches
 from inspector.operations.protocol.compare_views import A, Alignment, B, Change, Difference, Level, Side
 
@@ -118,56 +118,35 @@ class _MemberComparison:
 
     # ---- by name -----------------------------------------------------------------------------------------------
 
-    def _paired(self) -> tuple[array[int], array[int], list[int], list[int]]:
+    def _paired(self) -> Pairs:
         """The members with the same name on both sides, the first with the first, and those on one side only."""
-        folders = self._a.ordered and self._b.ordered  # a folder on disk lists no folders of its own
+        a, b = self._a, self._b
         if self._ranges is not None:
             return self._paired_in_ranges(self._ranges)
         if (both := self._columns()) is not None and _same_names(*both):
-            return array("q", range(len(self._a))), array("q", range(len(self._b))), [], []
-        waiting: dict[bytes, list[int]] = {}
-        for j in _members(self._b, folders):
-            waiting.setdefault(self._b.path(j), []).append(j)
-        pairs_a, pairs_b, only_a = array("q"), array("q"), []
-        for i in _members(self._a, folders):
-            partners = waiting.get(self._a.path(i))
-            if partners:
-                pairs_a.append(i)
-                pairs_b.append(partners.pop(0))
-            else:
-                only_a.append(i)
-        return pairs_a, pairs_b, only_a, sorted(chain.from_iterable(waiting.values()))
+            return Pairs(array("q", range(len(a))), array("q", range(len(b))), [], [])
+        folders = a.ordered and b.ordered  # a folder on disk lists no folders of its own
+        return paired(((i, a.path(i)) for i in _members(a, folders)), ((j, b.path(j)) for j in _members(b, folders)))
 
-    def _paired_in_ranges(self, ranges: Ranges) -> tuple[array[int], array[int], list[int], list[int]]:
+    def _paired_in_ranges(self, ranges: Ranges) -> Pairs:
         """Members of the same name in ranges with the same keys, then those of the same name in any two ranges."""
-        here: dict[tuple[int, bytes], list[int]] = {}
-        for j in range(len(self._b)):
-            _, name, part = self._b.name(j)
-            here.setdefault((part, name), []).append(j)
-        partner: dict[int, int] = {}
-        left: list[int] = []
-        for i in range(len(self._a)):
-            _, name, part = self._a.name(i)
-            found = here.get((ranges.pairs.get(part, -1), name))
-            if found:
-                partner[i] = found.pop(0)
-            else:
-                left.append(i)
-        anywhere: dict[tuple[str, bytes], list[int]] = {}
-        for j in sorted(chain.from_iterable(here.values())):
-            dataset, name, _ = self._b.name(j)
-            anywhere.setdefault((dataset if ranges.named else "", name), []).append(j)
-        only_a = []
-        for i in left:
-            dataset, name, _ = self._a.name(i)
-            found = anywhere.get((dataset if ranges.named else "", name))
-            if found:
-                partner[i] = found.pop(0)
-                self._across.add(i)
-            else:
-                only_a.append(i)
-        pairs_a = array("q", sorted(partner))
-        return pairs_a, array("q", map(partner.__getitem__, pairs_a)), only_a, sorted(chain(*anywhere.values()))
+
+        def anywhere(side: Listing, numbers: Iterable[int]) -> Iterator[tuple[int, tuple[str, bytes]]]:
+            for at in numbers:
+                dataset, name, _ = side.name(at)
+                yield at, (dataset if ranges.named else "", name)
+
+        some = ((i, self._a.name(i)) for i in range(len(self._a)))
+        others = ((j, self._b.name(j)) for j in range(len(self._b)))
+        here = paired(
+            ((i, (ranges.pairs.get(part, -1), name)) for i, (_, name, part) in some),
+            ((j, (part, name)) for j, (_, name, part) in others),
+        )
+        across = paired(anywhere(self._a, here.only_a), anywhere(self._b, here.only_b))
+        self._across = set(across.a)
+        both = sorted(zip([*here.a, *across.a], [*here.b, *across.b], strict=True))
+        in_a, in_b = (array("q", [pair[side] for pair in both]) for side in (0, 1))
+        return Pairs(in_a, in_b, across.only_a, across.only_b)
 
     def _columns(self) -> tuple[Members, Members] | None:
         """The columns of two single archives."""
@@ -271,50 +250,46 @@ class _MemberComparison:
     # ---- what has no partner -----------------------------------------------------------------------------------
 
     def _report_moved(self, same_a: array[int], same_b: array[int]) -> None:
+        """Members of datasets have no order but their keys: what moves there stands in a range with other keys."""
+        pairs = list(zip(same_a, same_b, strict=True))
         if not (self._a.ordered and self._b.ordered):
             return
         if self._ranges is not None:
-            self._report_moved_across(same_a, same_b)
+            moved = [(i, j) for i, j in pairs if i in self._across]
+        elif all(x < y for x, y in pairwise(same_b)):
             return
-        if all(x < y for x, y in pairwise(same_b)):
-            return
-        stay = set(ascending(same_b))
-        for at, (i, j) in enumerate(zip(same_a, same_b, strict=True)):
-            if at not in stay:
-                words = f"{visible(self._a.path(i))} moved: it is member {grouped(i)} of A and {grouped(j)} of B."
-                self.result.counts[SAME] -= 1
-                self.result.add(Change.MOVED, _side(self._a, i), _side(self._b, j), None, words)
-
-    def _report_moved_across(self, same_a: array[int], same_b: array[int]) -> None:
-        """Members of datasets have no order but their keys: what moves stands in a range with other keys."""
-        for i, j in zip(same_a, same_b, strict=True):
-            if i in self._across:
-                a, b = (side.ranges[side.name(at)[2]].name for side, at in ((self._a, i), (self._b, j)))
-                words = (
-                    f"{visible(self._a.name(i)[1])} moved: it is in the range {visible(a)} of A and {visible(b)} of B."
-                )
-                self.result.counts[SAME] -= 1
-                self.result.add(Change.MOVED, _side(self._a, i), _side(self._b, j), None, words)
+        else:
+            stay = set(ascending(same_b))
+            moved = [pair for at, pair in enumerate(pairs) if at not in stay]
+        for i, j in moved:
+            words = f"moved: it is member {grouped(i)} of A and {grouped(j)} of B"
+            name = self._a.path(i)
+            if self._ranges is not None:
+                name, part = self._a.name(i)[1:]
+                other = self._b.ranges[self._b.name(j)[2]].name
+                words = f"moved: it is in the range {visible(self._a.ranges[part].name)} of A and {visible(other)} of B"
+            self.result.counts[SAME] -= 1
+            self.result.add(Change.MOVED, _side(self._a, i), _side(self._b, j), None, f"{visible(name)} {words}.")
 
     def _report_unpaired(self, only_a: Sequence[int], only_b: Sequence[int]) -> None:
         sizes = {self._b.size(j) for j in only_b} & {self._a.size(i) for i in only_a}
-        by_content: dict[tuple[int, str], list[int]] = {}
         identity = self._recorded if self._quick else self._hashed
-        for j in only_b:
-            if self._b.size(j) in sizes and (key := identity(self._b, j)) is not None:
-                by_content.setdefault(key, []).append(j)
-        renamed: set[int] = set()
+
+        def contents(side: Listing, numbers: Sequence[int]) -> list[tuple[int, tuple[int, str]]]:
+            keys = ((at, identity(side, at)) for at in numbers if side.size(at) in sizes)
+            return [(at, key) for at, key in keys if key is not None]
+
+        others = contents(self._b, only_b)
+        found = paired(contents(self._a, only_a) if others else (), others)
+        partner = dict(zip(found.a, found.b, strict=True))
         for i in only_a:
-            key = identity(self._a, i) if self._a.size(i) in sizes and by_content else None
-            partners = by_content.get(key) if key is not None else None
-            if partners:
-                j = partners.pop(0)
-                renamed.add(j)
+            if (j := partner.get(i)) is not None:
                 words = f"{visible(self._a.path(i))} is called {visible(self._b.path(j))} in B."
                 self.result.add(Change.RENAMED, _side(self._a, i), _side(self._b, j), None, words)
             else:
                 words = f"{visible(self._a.path(i))} is only in A."
                 self.result.add(Change.REMOVED, _side(self._a, i), None, None, words)
+        renamed = set(found.b)
         for j in only_b:
             if j not in renamed:
                 words = f"{visible(self._b.path(j))} is only in B."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct, field
 
@@ -13,14 +13,13 @@ from inspector.core.numbers import grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.operations.check.checking import state_of
-from inspector.operations.compare.listing import Listing
+from inspector.operations.compare.listing import Listing, paired
 from inspector.operations.compare.members import NOT_COMPARED, SAME
 from inspector.operations.compare.runs import common_start
 from inspector.operations.protocol.compare_views import A, B, Change, Difference, Level, Side
 from inspector.sources.s3.source import S3Source
 
 ONLY_RANGES = "Of both folders only what belongs to datasets was compared."
-_Key = tuple[str, int, int]
 
 
 class RangeResult(Struct):
@@ -58,26 +57,23 @@ class _RangeComparison:
 
     def run(self) -> RangeResult:
         result = self._result
-        waiting: dict[_Key, list[int]] = {}
-        for j, each in enumerate(self._b.ranges):
-            waiting.setdefault(self._key(each), []).append(j)
+        pairs = paired(*([(at, self._key(each)) for at, each in enumerate(side.ranges)] for side in (self._a, self._b)))
         self._progress.begin("Comparing ranges", sum(each.size for each in self._a.ranges))
         differing: list[tuple[int, int, str]] = []
+        result.pairs = dict(zip(pairs.a, pairs.b, strict=True))
         for i, each in enumerate(self._a.ranges):
-            partners = waiting.get(self._key(each))
-            if not partners:
+            j = result.pairs.get(i)
+            if j is None:
                 words = f"The range {_name(each)} is only in A."
                 self._add(Change.REMOVED, _side(each), None, None, words)
-                continue
-            j = result.pairs[i] = partners.pop(0)
-            if (why := self._compare(i, j)) is None:
+            elif (why := self._compare(i, j)) is None:
                 result.counts[SAME] += 1
             elif why:
                 differing.append((i, j, why))
             else:
                 result.counts[NOT_COMPARED] += 1
         self._report_changed(differing)
-        for j in sorted(each for left in waiting.values() for each in left):
+        for j in pairs.only_b:
             other = self._b.ranges[j]
             self._add(Change.ADDED, None, _side(other), None, f"The range {_name(other)} is only in B.")
         self._compare_orphans()
@@ -92,7 +88,7 @@ class _RangeComparison:
             words = f"The range {_name(self._a.ranges[i])} changed: {why}.{proof}"
             self._add(Change.CHANGED, _side(self._a.ranges[i]), _side(self._b.ranges[j]), right, words)
 
-    def _key(self, each: Range | Orphan) -> _Key:
+    def _key(self, each: Range | Orphan) -> tuple[str, int, int]:
         return each.dataset if self._named else "", each.first, each.last
 
     def _add(self, change: Change, a: Side | None, b: Side | None, right: str | None, message: str) -> None:
@@ -139,24 +135,22 @@ class _RangeComparison:
     # ---- metadata without a range ------------------------------------------------------------------------------
 
     def _compare_orphans(self) -> None:
-        a = {(*self._key(each), each.name): each for each in self._a.orphans}
-        b = {(*self._key(each), each.name): each for each in self._b.orphans}
-        for key in (key for key in a if key not in b):
-            words = f"{visible(a[key].name)}, metadata without its range, is only in A."
-            self._add(Change.REMOVED, Side(_name(a[key]), ()), None, None, words)
-        for key in (key for key in b if key not in a):
-            words = f"{visible(b[key].name)}, metadata without its range, is only in B."
-            self._add(Change.ADDED, None, Side(_name(b[key]), ()), None, words)
+        sides = (self._a.orphans, self._b.orphans)
+        found = paired(*([(at, (self._key(each), each.name)) for at, each in enumerate(side)] for side in sides))
+        for side, numbers, name in zip(sides, (found.only_a, found.only_b), "AB", strict=True):
+            for at in numbers:
+                own = Side(_name(side[at]), ())
+                words = f"{visible(side[at].name)}, metadata without its range, is only in {name}."
+                if name == "A":
+                    self._add(Change.REMOVED, own, None, None, words)
+                else:
+                    self._add(Change.ADDED, None, own, None, words)
 
 
 def named_datasets(a: Listing, b: Listing) -> bool:
     """Whether the names of datasets tell ranges apart; two single ones are compared whatever they are called."""
-    return any(len(set(_datasets(side))) > 1 for side in (a, b))
-
-
-def _datasets(side: Listing) -> Iterator[str]:
-    yield from (each.dataset for each in side.ranges)
-    yield from (each.dataset for each in side.orphans)
+    sides = [{*(each.dataset for each in side.ranges), *(each.dataset for each in side.orphans)} for side in (a, b)]
+    return any(len(each) > 1 for each in sides)
 
 
 def _name(each: Range | Orphan) -> str:
