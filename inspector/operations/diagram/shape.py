@@ -280,7 +280,10 @@ class _Filling:
         note = abridged(visible(field.note)) if self._named and field.kind is not Kind.DATA else ""
         note += "." if note and not note.endswith((".", "…")) else ""
         level = 0 if field.unused else 1 + (at & 1)
-        spans, unused = field.spans, field.unused or (field.kind.is_range and not _length(field))
+        spans, unused = (
+            field.spans,
+            field.unused or (field.kind.is_range and not (isinstance(field.value, list) and field.value[1])),
+        )
         finding = self._finding(field, member)
         place = self._place(spans)
         return Box(column, label, detail, note, spans, place, families, level, self._number, member, 0, unused, finding)
@@ -370,10 +373,6 @@ def _concerns(wrong: Span, own: Span) -> bool:
     """Whether wrong bytes are among those of a structure, or reach into it; not where it is a mere part of them."""
     touches = wrong.start < own.stop and own.start < wrong.stop
     return touches and not (wrong != own and wrong.start <= own.start and own.stop <= wrong.stop)
-
-
-def _length(field: Field) -> bool:
-    return isinstance(field.value, list) and bool(field.value[1])
 
 
 def _places(field: Field) -> str:

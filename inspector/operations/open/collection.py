@@ -47,7 +47,14 @@ def collection_in(folder: Folder) -> Collection | None:
         return None
     ranges.sort(key=lambda each: (each.dataset, each.first, each.last, each.name))
     datasets = tuple(dict.fromkeys(sorted(dataset for dataset, _ in folders)))
-    findings = [*map(_orphan_finding, orphans), *_gaps(ranges)]
+    findings = [
+        codes.METADATA_ORPHAN_IN_DATASET.finding(
+            f"{visible(orphan.name)} in the dataset {visible(orphan.dataset)} is an orphan: the tar that it "
+            "describes is missing."
+        )
+        for orphan in orphans
+    ]
+    findings += _gaps(ranges)
     title = count(len(datasets), "dataset") + f", {count(len(ranges), 'range')}"
     return Collection(
         folder.location, title, datasets, tuple(ranges), tuple(findings), tuple(_overlaps(ranges)), tuple(orphans)
@@ -129,13 +136,6 @@ def _ranges(dataset: str, inside: Sequence[Entry]) -> tuple[list[Range], list[Or
         if (named := range_name(tar)) is not None
     ]
     return ranges, orphans
-
-
-def _orphan_finding(orphan: Orphan) -> Finding:
-    return codes.METADATA_ORPHAN_IN_DATASET.finding(
-        f"{visible(orphan.name)} in the dataset {visible(orphan.dataset)} is an orphan: the tar that it "
-        "describes is missing.",
-    )
 
 
 def _neighbours(ranges: Sequence[Range]) -> Iterator[tuple[Range, int]]:

@@ -104,7 +104,9 @@ def _parsed(text: bytes, default: Algorithm) -> tuple[Algorithm, bytes, bytes | 
     if found := _TEXT.fullmatch(text):
         algorithm = default
         if default.tag.startswith("XXH"):
-            algorithm = _BY_TAG["xxh3"] if found[1] or default.tag == "XXH3" else _xxhash_of(found[2], default)
+            algorithm = (
+                _BY_TAG["xxh3"] if found[1] or default.tag == "XXH3" else _XXHASHES.get(len(found[2]) // 2, default)
+            )
         return algorithm, found[2], found[3]
     if found := _TAGGED.fullmatch(text):
         tag, _, bits = found[1].decode().lower().partition("-")
@@ -112,10 +114,6 @@ def _parsed(text: bytes, default: Algorithm) -> tuple[Algorithm, bytes, bytes | 
         wrong = known is None or (bits and int(bits) != len(found[3]) * 4)
         return None if known is None or wrong else (known, found[3], found[2])
     return None
-
-
-def _xxhash_of(digest: bytes, default: Algorithm) -> Algorithm:
-    return _XXHASHES.get(len(digest) // 2, default)
 
 
 def _lines(source: Source) -> Iterator[bytes]:

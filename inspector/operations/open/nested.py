@@ -99,7 +99,7 @@ def _content(archive: Opened, name: str, label: str, progress: Progress) -> Sour
     member = members[found[0]]
     if not member.readable or member.marks & SPECIAL:
         raise SourceError(f"{visible(label)} cannot be opened: it is no file whose bytes are in the archive.")
-    if _is_stored(archive.source, member):
+    if is_stored(archive.source, member):
         return SplicedSource(archive.source, member.spans, label)
     try:
         kept = _kept(decoder.read(archive, member.index, progress), label)
@@ -109,8 +109,9 @@ def _content(archive: Opened, name: str, label: str, progress: Progress) -> Sour
     return kept
 
 
-def _is_stored(source: Source, member: Member) -> bool:
-    inside = all(span.stop <= source.size for span in member.spans)
+def is_stored(source: Source, member: Member) -> bool:
+    """Whether the bytes of a member are its content, all of it."""
+    inside = all(0 <= span.start <= span.stop <= source.size for span in member.spans)
     plain = member.codec is Codec.STORED and not member.marks & HOLES
     return plain and inside and sum(span.size for span in member.spans) == member.size
 

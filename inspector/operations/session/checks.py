@@ -107,10 +107,8 @@ class Checks:
             found = main_finding(archive)
             if found is not None and (best is None or found[0] > best[0]):
                 best = (found[0], at, found[1])
-        return self._missing_range() if best is None else self._finding(best[1], Placed(best[2]))
-
-    def _missing_range(self) -> FindingRow | None:
-        """The first gap between the ranges of a collection; None without one."""
+        if best is not None:
+            return self._finding(best[1], Placed(best[2]))
         collection = self._location.collection
         gap = None if collection is None else gap_in(collection)
         return None if gap is None else self._finding(0, Placed(gap))

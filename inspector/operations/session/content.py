@@ -6,12 +6,12 @@ import codecs
 
 from inspector.core.format import MemberError
 from inspector.core.limits import CONTENT
-from inspector.core.member import HOLES, Codec, Member
 from inspector.core.names import visible
 from inspector.core.numbers import rounded
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError, SplicedSource
 from inspector.operations.open.listing import content as pieces_of
+from inspector.operations.open.nested import is_stored
 from inspector.operations.open.opening import Opened
 from inspector.sources.local.file import TemporarySource
 
@@ -48,7 +48,7 @@ def decoded_content(archive: Opened, index: int, progress: Progress, largest: in
     largest = largest or CONTENT.value
     if not member.readable:
         return TemporarySource(name), "Its entry does not locate its content."
-    if _is_whole(archive, member):
+    if is_stored(archive.source, member):
         return SplicedSource(archive.source, member.spans, name), ""
     target = TemporarySource(name)
     progress.begin(f"Decoding {name}", member.size)
@@ -64,12 +64,6 @@ def decoded_content(archive: Opened, index: int, progress: Progress, largest: in
     return target, ""
 
 
-def _is_whole(archive: Opened, member: Member) -> bool:
-    stored = sum(span.size for span in member.spans)
-    inside = all(0 <= span.start <= span.stop <= archive.source.size for span in member.spans)
-    return member.codec is Codec.STORED and inside and stored == member.size and not member.marks & HOLES
-
-
 def encoding_of(sample: bytes, whole: bool) -> str | None:
     """The encoding of a text, None for binary content; ``whole``: the sample is the complete content."""
     for mark, name in _BYTE_ORDER_MARKS:
@@ -82,15 +76,11 @@ def encoding_of(sample: bytes, whole: bool) -> str | None:
     try:
         codecs.getincrementaldecoder("utf-8")().decode(sample, final=whole)
     except UnicodeDecodeError:
-        return _guessed(sample)
+        from charset_normalizer import from_bytes  # slow to import and rarely needed
+
+        best = from_bytes(sample).best()
+        return None if best is None else best.encoding
     return "utf-8"
-
-
-def _guessed(sample: bytes) -> str | None:
-    from charset_normalizer import from_bytes  # slow to import and rarely needed
-
-    best = from_bytes(sample).best()
-    return None if best is None else best.encoding
 
 
 def image_of(start: bytes, size: int) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
 
 from inspector.core.collection import Collection, Orphan
 from inspector.core.verdict import State, Verdict
@@ -63,38 +62,23 @@ def _datasets(collection: Collection) -> tuple[DatasetRow, ...]:
         orphans.setdefault(orphan.dataset, []).append(orphan)
     found = []
     for name in dict.fromkeys((*names, *orphans)):
-        start, stop = _stretch(names, name)
-        found.append(_dataset(collection, name, (start, stop), shared.get(name, ()), orphans.get(name, ())))
+        start, stop = bisect_left(names, name), bisect_left(names, name + "\0")  # ranges are sorted by dataset
+        ranges, alone = collection.ranges[start:stop], orphans.get(name, ())
+        kinds = [_beside(each.beside) for each in ranges]
+        found.append(
+            DatasetRow(
+                name,
+                start,
+                len(ranges),
+                sum(each.size for each in ranges),
+                min((*(each.first for each in ranges), *(each.first for each in alone))),
+                max((*(each.last for each in ranges), *(each.last for each in alone))),
+                tuple(shared.get(name, ())),
+                tuple(alone),
+                tuple((kind, kinds.count(kind)) for kind in RangeMetadata if kind in kinds),
+            )
+        )
     return tuple(found)
-
-
-def _stretch(names: Sequence[str], name: str) -> tuple[int, int]:
-    """The numbers ``[start, stop)`` of a dataset's ranges, which are sorted by its name."""
-    start = bisect_left(names, name)
-    stop = bisect_left(names, name + "\0")
-    return start, stop
-
-
-def _dataset(
-    collection: Collection,
-    name: str,
-    numbers: tuple[int, int],
-    overlaps: Sequence[tuple[int, int]],
-    orphans: Sequence[Orphan],
-) -> DatasetRow:
-    ranges = collection.ranges[slice(*numbers)]
-    kinds = [_beside(each.beside) for each in ranges]
-    return DatasetRow(
-        name,
-        numbers[0],
-        len(ranges),
-        sum(each.size for each in ranges),
-        min((*(each.first for each in ranges), *(each.first for each in orphans))),
-        max((*(each.last for each in ranges), *(each.last for each in orphans))),
-        tuple(overlaps),
-        tuple(orphans),
-        tuple((kind, kinds.count(kind)) for kind in RangeMetadata if kind in kinds),
-    )
 
 
 class Coverage(SessionState):

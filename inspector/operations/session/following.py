@@ -3,53 +3,18 @@
 from __future__ import annotations
 
 from inspector.core.program.progress import Progress
-from inspector.core.reader import Reads, Step
-from inspector.core.span import Span, Spans, total
+from inspector.core.reader import Step
+from inspector.core.span import Span, total
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.trace_views import ReaderInfo, ReaderRow, ReadMark, TraceResult
 from inspector.operations.protocol.views import Page
 from inspector.operations.session.state import SessionState
-from inspector.operations.trace.tracing import StepLog, Trace, compare_readers, reader_named, readers_of, trace
+from inspector.operations.trace.tracing import StepLog, compare_readers, reader_named, readers_of, trace
 
 MAX_MARKS = 4_000
 """Reads of the timeline, and spans of each kind, that are sent; of more reads each so-and-so-manieth is."""
 MAX_PAGE = 2_000
 """The most steps in one answer."""
-
-
-def _result(found: Trace, log: StepLog, steps: int, size: int, layer: int) -> TraceResult:
-    reader, reads = found.reader, found.reads
-    twice, never = reads.twice(), reads.never(size)
-    return TraceResult(
-        reader.name,
-        reader.title,
-        reader.kind,
-        reader.about,
-        found.outcome,
-        steps,
-        log.folded,
-        len(reads),
-        reads.total,
-        _marks(reads),
-        _first(twice),
-        total(twice),
-        _first(never),
-        total(never),
-        size,
-        layer,
-    )
-
-
-def _marks(reads: Reads) -> tuple[ReadMark, ...]:
-    stride = -(-len(reads) // MAX_MARKS) or 1
-    return tuple(
-        ReadMark(Span(start, stop), step)
-        for start, stop, step in zip(reads.starts[::stride], reads.stops[::stride], reads.steps[::stride], strict=True)
-    )
-
-
-def _first(spans: list[Span]) -> Spans:
-    return tuple(spans[:MAX_MARKS])
 
 
 class Following(SessionState):
@@ -71,7 +36,28 @@ class Following(SessionState):
         log = StepLog()
         found = trace(shown.archive.source, reader_named(shown.archive.decoder, name), log.add, progress, member)
         self.traced = log.steps()
-        return _result(found, log, len(self.traced), shown.archive.source.size, shown.at)
+        reader, reads, size = found.reader, found.reads, shown.archive.source.size
+        twice, never = reads.twice(), reads.never(size)
+        stride = -(-len(reads) // MAX_MARKS) or 1
+        every = zip(reads.starts[::stride], reads.stops[::stride], reads.steps[::stride], strict=True)
+        return TraceResult(
+            reader.name,
+            reader.title,
+            reader.kind,
+            reader.about,
+            found.outcome,
+            len(self.traced),
+            log.folded,
+            len(reads),
+            reads.total,
+            tuple(ReadMark(Span(start, stop), step) for start, stop, step in every),
+            tuple(twice[:MAX_MARKS]),
+            total(twice),
+            tuple(never[:MAX_MARKS]),
+            total(never),
+            size,
+            shown.at,
+        )
 
     def reader_steps(self, first: int, count: int) -> Page[Step]:
         """Steps of the reader that was followed last. Raises OperationError for a place before the first."""

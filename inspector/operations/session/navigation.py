@@ -102,13 +102,10 @@ class FieldSearch:
         return best
 
     def _nearer(self, one: Span | None, other: Span | None) -> Span | None:
-        beyond = [span for span in (one, other) if span is not None and self._is_beyond(span)]
-        if not beyond:
-            return None
-        return max(beyond) if self._backwards else min(beyond)
-
-    def _is_beyond(self, span: Span) -> bool:
-        return span.start < self._offset if self._backwards else span.start > self._offset
+        spans = [span for span in (one, other) if span is not None]
+        if self._backwards:
+            return max((span for span in spans if span.start < self._offset), default=None)
+        return min((span for span in spans if span.start > self._offset), default=None)
 
 
 WINDOW_BYTES = 4 << 20
@@ -222,13 +219,15 @@ class GotoTargets:
 
     def _context(self, layer: int) -> ExpressionContext:
         here = self._layers[layer]
-        return ExpressionContext(layer, here.fields(), self._size, self._describe, self._member, self._member_named)
-
-    def _size(self, layer: int) -> int:
-        return self._layers[layer].source.size
-
-    def _describe(self, layer: int) -> str:
-        return _DESCRIPTIONS[self._layers[layer].info.kind]
+        layers = self._layers
+        return ExpressionContext(
+            layer,
+            here.fields(),
+            lambda number: layers[number].source.size,
+            lambda number: _DESCRIPTIONS[layers[number].info.kind],
+            self._member,
+            self._member_named,
+        )
 
     def _member(self, index: int) -> Target:
         place = self._place(index)

@@ -28,12 +28,6 @@ Chain = Sequence[Field]
 """Fields inside one another, outermost first."""
 
 
-def _chain_at(fields: Sequence[Field], offset: int, path: tuple[int, ...] | None) -> list[Field]:
-    if path is None:
-        return [field for _, field in locate(fields, offset)]
-    return [field for stop in range(1, len(path) + 1) if (field := at_path(fields, path[:stop])) is not None]
-
-
 class ReferenceFinder(Struct, frozen=True):
     """Knows one layer; ``first`` is the number of its archive's first member among all."""
 
@@ -65,7 +59,8 @@ class ReferenceFinder(Struct, frozen=True):
             yield from self._from_hash(field)
             yield from self._pointed_to(field)
             if field.kind.is_range:
-                yield from self._to_range(field)
+                if (span := self.target_of(field)).size:
+                    yield self._to(self._text_at(span.start), (span,))
             elif field.kind.precedes is not None and outer:
                 stop = self._followed_to(field, field.kind.precedes, outer[-1].children)
                 yield self._to(f"The bytes of this {field.kind.words[0]}", (Span(field.spans[-1].stop, stop),))
@@ -98,7 +93,7 @@ class ReferenceFinder(Struct, frozen=True):
         """The recorded checksum that stands at a byte of the file."""
         every = self.archive.checksums
         # Most ledgers are in file order; what is not found so is looked for among the first.
-        at = bisect_left(every, start, key=_place_start)
+        at = bisect_left(every, start, key=lambda each: each.place[0].start if each.place else -1)
         near = every[max(0, at - 2) : at + 3]
         for some in (near, every[-3:], every[:MAX_SCANNED_ROWS]):
             for each in some:
@@ -119,7 +114,7 @@ class ReferenceFinder(Struct, frozen=True):
         place = self.layer.in_file((Span(start, start + 1),))
         if not place or not len(every):
             return None
-        at = bisect_right(every, place[0].start, key=_covers_start)
+        at = bisect_right(every, place[0].start, key=lambda each: each.covers[0].start if each.covers else -1)
         near = every[max(0, at - 2) : at + 1]
         return next((each for each in near if any(start <= place[0].start < stop for start, stop in each.covers)), None)
 
@@ -146,17 +141,6 @@ class ReferenceFinder(Struct, frozen=True):
             case _:
                 return Span(0, 0)
 
-    def _from_ranges(self, leaf: Field) -> Iterator[Reference]:
-        """The ranges that lead to some of the bytes of a field."""
-        for entry in self.ranges():
-            if intersect((self.target_of(entry),), leaf.spans):
-                yield self._to(f"{entry.name} of the {entry.kind.family}", entry.spans)
-
-    def _to_range(self, entry: Field) -> Iterator[Reference]:
-        span = self.target_of(entry)
-        if span.size:
-            yield self._to(self._text_at(span.start), (span,))
-
     def _byte_at(self, field: Field, but: Spans) -> Iterator[Reference]:
         """The byte that an offset names, unless the data ``but`` begins there."""
         start = field.value
@@ -176,12 +160,10 @@ class ReferenceFinder(Struct, frozen=True):
         """The end of the bytes ``by`` that follow one of the headers."""
         after = header.spans[-1].stop
         rows = positions(headers, after, self.layer.source.size)
-        return next((headers[at].start for at in rows if headers[at].start >= after), self._end_of(by, after))
-
-    def _end_of(self, kind: Kind, after: int) -> int:
-        """The end of the last stretch of a kind: what follows it belongs to no header."""
-        found = [each for each in self.layer.fields() if each.kind is kind and each.spans]
-        return max(after, found[-1].spans[-1].stop) if found else after
+        # What follows the last stretch of that kind belongs to no header.
+        found = [each.spans[-1].stop for each in self.layer.fields() if each.kind is by and each.spans]
+        last = max(after, found[-1]) if found else after
+        return next((headers[at].start for at in rows if headers[at].start >= after), last)
 
     # ---- members -----------------------------------------------------------------------------------------------
 
@@ -190,7 +172,9 @@ class ReferenceFinder(Struct, frozen=True):
         if beside:
             yield from self._children(chain[beside - 1], heads=True)
         yield from self._covering_hash(chain)
-        yield from self._from_ranges(chain[-1])
+        for entry in self.ranges():
+            if intersect((self.target_of(entry),), chain[-1].spans):
+                yield self._to(f"{entry.name} of the {entry.kind.family}", entry.spans)
         member = member_of(self.archive, chain)
         if member is None:
             return
@@ -254,14 +238,6 @@ class ReferenceFinder(Struct, frozen=True):
 
     def _name(self, member: int) -> str:
         return visible(self.archive.members.path(member))
-
-
-def _place_start(checksum: Checksum) -> int:
-    return checksum.place[0].start if checksum.place else -1
-
-
-def _covers_start(checksum: Checksum) -> int:
-    return checksum.covers[0].start if checksum.covers else -1
 
 
 def _unused(field: Field) -> bool:
@@ -403,7 +379,11 @@ class References(SessionState):
         """
         now = self.now
         shown = now.layers[layer]
-        chain = _chain_at(shown.fields(), offset, path)
+        fields = shown.fields()
+        chain = [field for _, field in locate(fields, offset)]
+        if path is not None:
+            above = (at_path(fields, path[:stop]) for stop in range(1, len(path) + 1))
+            chain = [field for field in above if field is not None]
         return ReferenceFinder(shown, now.archive_set.number(shown.at, 0)).references(chain)
 
     def arrows(self, layer: int, start: int, stop: int) -> tuple[Arrow, ...]:

@@ -179,16 +179,12 @@ class Costs(SessionState):
     def remote(self) -> RemoteState | None:
         """The cost of reading so far; None for local files."""
         # A pending edit sends no requests.
-        disk, problem = self.disk, self._problem()
-        if problem is None and self.stage is Stage.READY:
+        disk, problem = self.disk, None
+        if self.read_error is not None and is_remote(self.name):
+            problem = problem_of(self.read_error, self.name, anonymous=self.s3.anonymous)
+        elif self.stage is Stage.READY:
             problem = cut_short(disk.archives)
         return remote_state(disk.location, problem, self.error, self.unwritten)
-
-    def _problem(self) -> S3Problem | None:
-        """Why the location could not be opened or read; None if it could, and for local files."""
-        if self.read_error is None or not is_remote(self.name):
-            return None
-        return problem_of(self.read_error, self.name, anonymous=self.s3.anonymous)
 
     def requests(self) -> tuple[Request, ...]:
         """The latest S3 requests, oldest first, those in flight last."""

@@ -76,11 +76,6 @@ class Auditor:
         self._todo, self._done, self._seconds = Todo(Amount(), Amount()), Amount(), 0.0
         return fresh
 
-    def _existing(self) -> Results:
-        if self._results is None:
-            raise OperationError(_NO_RESULTS)
-        return self._results
-
     def page(self, query: Query, first: int, count: int) -> Page[Result]:
         """Results ``[first, first + count)``; none before an audit has started. Raises OperationError."""
         if self._results is None:
@@ -112,7 +107,8 @@ class Auditor:
 
         Raises OperationError, SourceError and Cancelled.
         """
-        results = self._existing()
+        if (results := self._results) is None:
+            raise OperationError(_NO_RESULTS)
         progress.begin("Writing the results", 0)
         if str(Path(path).absolute()) in results.files():
             raise OperationError("This is the results file. Choose another name for the export.")

@@ -41,9 +41,6 @@ class ArchiveSet:
         self.archives = location.archives
         self.folder = location.folder
 
-    def _stops(self) -> list[int]:
-        return list(accumulate(len(archive.members) for archive in self.archives))
-
     def __len__(self) -> int:
         return sum(len(archive.members) for archive in self.archives)
 
@@ -52,7 +49,7 @@ class ArchiveSet:
         if len(self.archives) == 1:
             local, at = index, 0
         else:
-            stops = self._stops()
+            stops = list(accumulate(len(archive.members) for archive in self.archives))
             at = bisect_right(stops, index)
             local = index - (stops[at - 1] if at else 0)
         if index < 0 or at >= len(self.archives) or local >= len(self.archives[at].members):

@@ -167,10 +167,6 @@ def _stored(members: Members, count: int) -> Numbers:
     return stored
 
 
-def _sizes(members: Members, count: int) -> Numbers:
-    return _stored(members, count) if members.sizes is None else _snapshot(members.sizes, count)
-
-
 def _codecs(members: Members, count: int) -> Numbers:
     if members.codecs is None:
         return np.full(count, list(Codec).index(members.codec), np.uint8)
@@ -187,16 +183,14 @@ def _digests(members: Members, count: int) -> Numbers:
     return np.where(_snapshot(members.marks, count) & HAS_DIGEST, digests, 0)
 
 
-def _offsets(members: Members, count: int) -> Numbers:
-    return _snapshot(members.starts, count)
-
-
 _COLUMNS: dict[SortKey, Callable[[Members, int], Numbers]] = {
-    SortKey.SIZE: _sizes,
+    SortKey.SIZE: lambda members, count: (
+        _stored(members, count) if members.sizes is None else _snapshot(members.sizes, count)
+    ),
     SortKey.STORED: _stored,
     SortKey.CODEC: _codecs,
     SortKey.DIGEST: _digests,
-    SortKey.OFFSET: _offsets,
+    SortKey.OFFSET: lambda members, count: _snapshot(members.starts, count),
 }
 
 
