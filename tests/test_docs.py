@@ -19,7 +19,7 @@ from inspector.core import codes
 from inspector.core.finding import FindingType
 from inspector.core.program.progress import Progress
 from inspector.formats import FORMATS
-from inspector.gui.app.window import actions
+from inspector.gui.app.actions.actions import ACTIONS
 from inspector.operations.diagram.drawing import diagram_svg
 from inspector.operations.diagram.shape import diagram_of_all
 from inspector.operations.diagram.svg import Shades
@@ -179,7 +179,7 @@ def test_the_keys_are_the_windows() -> None:
     text = everything()
     named = set(re.findall(r"(?:(?:Ctrl|Alt|Shift)\+)+\w+|\bF\d+\b", text))
     standard = {"Ctrl+O", "Ctrl+N", "Ctrl+W", "Ctrl+Q", "Ctrl+F", "Ctrl+C", "Ctrl+S", "Ctrl+Z", "Alt+Left", "Alt+Right"}
-    own = {key for command in actions() for key in command.keys if isinstance(key, str)}
+    own = {key for command in ACTIONS for key in command.keys if isinstance(key, str)}
 
     assert named - standard <= own
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication
 
 from inspector.gui.app.app import application
-from inspector.gui.app.help.stalls import LIMIT_S, Stall, StallMeter
 from tests.benchmarks import inputs
 from tests.benchmarks.measure import Row
+from tests.benchmarks.stall_meter import LIMIT_S, Stall, StallMeter
 from tests.benchmarks.window import open_window, wait
 
 SPARSE = 4 << 30
@@ -37,7 +37,7 @@ def rows(folder: Path) -> Iterator[Row]:
             lambda: second.hex_pane.show_bands(True),
             lambda: second.hex_pane.band.bands() is not None and window.settled,
         ),
-        "check a ZIP of 20,000 members": (first.check, lambda: not first.checking.running and window.settled),
+        "check a ZIP of 20,000 members": (first.checking.start, lambda: not first.checking.running and window.settled),
         "open a CAF of 100,000 members": (
             lambda: window.open_locations([large]),
             lambda: len(window.tabs.all()) == 3 and window.settled,

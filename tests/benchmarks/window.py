@@ -260,7 +260,7 @@ def _frames_while_checking(folder: Path, settings: str) -> Iterator[Row]:
     busy: list[float] = []
     gaps: list[float] = []
     for _ in range(CHECKS):
-        tab.check()
+        tab.checking.start()
         assert tab.checking.running
         busy += _frames(viewport, lambda: not tab.checking.running, gaps)
         wait(lambda: window.settled)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -50,8 +51,8 @@ def test_a_session_is_taken_up_where_it_ended(used: Program, start: Start) -> No
 @pytest.mark.sweep
 def test_so_is_one_that_was_killed(used: Program, start: Start, home: dict[str, str]) -> None:
     def kept() -> bool:
-        sessions = [path for path in Path(home["XDG_CONFIG_HOME"]).rglob("sessions/*") if path.is_file()]
-        return any(b"two-chunks.rca" in (text := path.read_bytes()) and b"100" in text for path in sessions)
+        settings = [path for path in Path(home["XDG_CONFIG_HOME"]).rglob("*.ini") if path.is_file()]
+        return any(re.search(rb"session=.*two-chunks\.rca.*100", path.read_bytes()) for path in settings)
 
     until(kept, lambda: list(Path(home["XDG_CONFIG_HOME"]).rglob("*")))
     used.process.kill()

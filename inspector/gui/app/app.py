@@ -27,7 +27,6 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFileOpenEvent, QPixmap
 from PySide6.QtWidgets import QApplication
 
-from inspector.gui.app.help import stalls
 from inspector.gui.ipc import fork_server, instance
 from inspector.gui.kit import theme
 from inspector.gui.kit.settings import Settings
@@ -95,12 +94,12 @@ def run(locations: Sequence[str], *, new_window: bool = False, compare: Sequence
     settings = Settings()
     theme.apply(app, settings.theme)
     window = Window(settings)
-    stalls.watch_if_wanted(window)
     theme.on_system_change(app, window.appearance.show_theme)
-    window.crash_reports.install()
+    window.reports.install()
     app.asked.connect(window.open_location)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the event loop would delay Python's own handler
-    window.sessions.begin()
+    if this is None or this.is_first():  # a further window is not what was last open
+        window.sessions.begin()
     window.show()
     if this is not None:
         this.requested.connect(lambda locations, token: _open_handed_over(window, locations, token))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 
-from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QMenu, QTabBar, QWidget
 
 from inspector.gui.kit.widgets import debounce
@@ -19,17 +19,14 @@ from inspector.gui.kit.widgets import debounce
 
 
 class LateDock(QDockWidget):
-    """Makes its panel when it is to be shown, or when ``panel`` asks for it.
+    """Makes its panel when it is to be shown, or when ``panel`` asks for it; ``made`` is told then."""
 
-    Signals:
-        made(object): this panel was made.
-    """
-
-    made = Signal(object)
-
-    def __init__(self, title: str, area: QMainWindow, make: Callable[[], QWidget]) -> None:
+    def __init__(
+        self, make: Callable[[], QWidget], made: Callable[[QWidget], object], title: str, area: QMainWindow
+    ) -> None:
         super().__init__(title, area)
         self._make = make
+        self._made = made
         self.is_held = False
 
     def panel(self) -> QWidget:
@@ -37,7 +34,7 @@ class LateDock(QDockWidget):
         if (made := self.widget()) is None:
             made = self._make()
             self.setWidget(made)
-            self.made.emit(made)
+            self._made(made)
         return made
 
     def setVisible(self, visible: bool) -> None:
@@ -96,12 +93,12 @@ class QuietPanels(QObject):
         self.closed = (self.closed - self._spoke) | hidden
         return self.closed
 
-    def arrange(self, closed: Collection[str], keep: str = "") -> None:
-        """Show the docks that have something to say and are not ``closed``, and ``keep``; hide the others."""
+    def arrange(self, closed: Collection[str]) -> None:
+        """Show the docks that have something to say and are not ``closed``; hide the others."""
         self.closed = frozenset(closed)
         self._spoke = self.speaking()
         for name, dock in self._docks.items():
-            dock.setVisible((name in self._spoke and name not in self.closed) or name == keep)
+            dock.setVisible(name in self._spoke and name not in self.closed)
 
     def rise(self, name: str) -> None:
         """Bring a dock to the front, unless the user works in another one of these."""
@@ -127,10 +124,7 @@ class DockTitles(QObject):
         self._timer = debounce(self, 0, self.update)
         for dock in docks:
             for moved in (dock.topLevelChanged, dock.dockLocationChanged, dock.visibilityChanged):
-                moved.connect(self._wait)
-
-    def _wait(self, *_: object) -> None:
-        self._timer.start()  # the arrangement changes in several steps
+                moved.connect(lambda _: self._timer.start())  # the arrangement changes in several steps
 
     def update(self) -> None:
         """Show and hide titles as the docks stand now."""

@@ -98,18 +98,11 @@ class PaneFocus(QObject):
         """The pane that contains a widget."""
         return next((pane for pane in self.panes() if focus is pane or (focus and pane.isAncestorOf(focus))), None)
 
-    def _step(self, step: int) -> None:
+    def step(self, step: int) -> None:
+        """Move the focus ``step`` panes on."""
         panes, here = self.panes(), self._pane_of(QApplication.focusWidget())
         at = panes.index(here) if here is not None else -step
         panes[(at + step) % len(panes)].setFocus(Qt.FocusReason.ShortcutFocusReason)
-
-    def next_pane(self) -> None:
-        """Move the focus to the next pane."""
-        self._step(1)
-
-    def previous_pane(self) -> None:
-        """Move the focus to the previous pane."""
-        self._step(-1)
 
     def go_to_panel(self, name: str) -> None:
         """Show a panel in front of others and focus it."""

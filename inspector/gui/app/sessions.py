@@ -1,18 +1,19 @@
-"""Store the open tabs of a window, and offer to reopen them at the next start."""
+"""Store the open archives, and offer to reopen them at the next start. Holds no secrets."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
+from inspector.core.numbers import count
 from inspector.gui.app.start_page import StartPage
-from inspector.gui.app.tabs import Tabs
-from inspector.gui.document.session import NO_SESSION, OpenTab, Session, SessionFiles
+from inspector.gui.app.tabs import OpenTab, Tabs, WaitingTab
 from inspector.gui.kit import preferences
-from inspector.gui.kit.actions import action
+from inspector.gui.kit.locations import MAX_TABS_OPENED, name_of
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.widgets import debounce
 from inspector.gui.tabs.side_tab import SideTab
@@ -21,8 +22,54 @@ from inspector.sources.web.address import has_query
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
 
+SETTING = "session"
+"""The setting that stores it, as JSON."""
 DEBOUNCE_MS = 1_000
 """Changes within this time are stored together."""
+_MAX_NAMES = 3
+"""The most tabs that a session's description names."""
+
+
+class Session(NamedTuple):
+    """The tabs from left to right, and the index of the one shown. ``ended``: the program ended normally."""
+
+    tabs: tuple[OpenTab, ...] = ()
+    current: int = 0
+    ended: bool = True
+
+    @property
+    def words(self) -> str:
+        """A description: the number of tabs and the first names."""
+        names = [name_of(tab.location) for tab in self.tabs[:_MAX_NAMES]]
+        more = [f"{len(self.tabs) - _MAX_NAMES} more"] if len(self.tabs) > _MAX_NAMES else []
+        return f"{count(len(self.tabs), 'tab')}: {', '.join(names + more)}"
+
+
+NO_SESSION = Session()
+
+
+def from_json(stored: str) -> Session:
+    """The session in stored JSON, without its invalid tabs; an empty one if all of it is invalid."""
+    try:
+        found: Any = json.loads(stored)
+    except (ValueError, RecursionError):
+        return NO_SESSION
+    match found:
+        case [list(tabs), int(current), bool(ended)]:
+            known = tuple(tab for each in tabs[:MAX_TABS_OPENED] if (tab := _tab(each)) is not None)
+            return Session(known, min(max(0, current), max(0, len(known) - 1)), ended)
+        case _:
+            return NO_SESSION
+
+
+def _tab(stored: Any) -> OpenTab | None:
+    match stored:
+        case [str(location), int(layer), int(start), int(stop), int(member), str(stamp)] if (
+            location and 0 <= start <= stop and layer >= 0
+        ):
+            return OpenTab(location, layer, start, stop, member, stamp)
+        case _:
+            return None
 
 
 class Sessions(QObject):
@@ -42,22 +89,19 @@ class Sessions(QObject):
         self._page = page
         self._reopen = reopen
         self._say = say
-        self._files: SessionFiles | None = None
-        self._last_stored = NO_SESSION
+        self._stored: Session | None = None
+        """What was stored last; None before ``begin``."""
         self.last = NO_SESSION
         self._timer = debounce(self, DEBOUNCE_MS, self.store)
         page.sessionWanted.connect(self.reopen_session)
 
-    # ---- start and end -----------------------------------------------------------------------------------------
-
     def begin(self) -> None:
         """Offer the last session, and store the open tabs from now on."""
-        self._files = SessionFiles(self._settings.folder / "sessions")
-        self.last = self._files.take()
+        self.last = from_json(self._settings.text(SETTING))
+        self._stored = NO_SESSION
         self._offer()
         self._tabs.currentChanged.connect(self.store_soon)
         self._tabs.tabBar().tabMoved.connect(self.store_soon)
-        self._tabs.sideChanged.connect(self.store_soon)
 
     def start(self) -> None:
         """Reopen the last session if the settings say so. After a crash only offer it: it may crash again."""
@@ -67,14 +111,10 @@ class Sessions(QObject):
 
     def end(self) -> None:
         """Store the open tabs for the next start, unless nothing was ever open."""
-        if self._files is not None:
+        if self._stored is not None:
             self._timer.stop()
-            if self._tabs.widgets() or self._last_stored is not NO_SESSION:
-                self._files.store(self._current(ended=True))
-            self._files.release()
-            self._files = None
-
-    # ---- storing -----------------------------------------------------------------------------------------------
+            self.store(ended=True)
+            self._stored = None
 
     def attach(self, tab: Tab) -> None:
         """Store the session when the caret of a tab moves."""
@@ -82,33 +122,23 @@ class Sessions(QObject):
 
     def store_soon(self, *_: object) -> None:
         """Store the open tabs soon, so that a crash does not lose them."""
-        if self._files is not None and not self._timer.isActive():
+        if self._stored is not None and not self._timer.isActive():
             self._timer.start()
 
-    def store(self) -> None:
+    def store(self, *, ended: bool = False) -> None:
         """Store the open tabs now."""
-        now = self._current(ended=False)
-        if self._files is not None and now != self._last_stored:
-            self._last_stored = now
-            self._files.store(now)
-
-    def _current(self, *, ended: bool) -> Session:
-        every = [(tab, saved) for tab in self._tabs.widgets() if (saved := _saved(tab)) is not None and saved.fits]
+        every = [(tab, saved) for tab in self._tabs.widgets() if (saved := _saved(tab)) is not None]
         shown = self._tabs.currentWidget()
         current = next((at for at, (tab, _) in enumerate(every) if tab is shown), 0)
-        return Session(tuple(saved for _, saved in every), current, ended)
-
-    # ---- reopening ---------------------------------------------------------------------------------------------
+        now = Session(tuple(saved for _, saved in every), current, ended)
+        if self._stored not in (None, now):
+            self._stored = now
+            self._settings.set_text(SETTING, json.dumps(now))
 
     def _offer(self) -> None:
-        if not self.last.tabs:
-            self._page.offer_session("", "")
-        elif self.last.ended:
-            self._page.offer_session(self.last.words, "")
-        else:
-            self._page.offer_session(self.last.words, "The last session ended unexpectedly.")
+        note = "" if self.last.ended else "The last session ended unexpectedly."
+        self._page.offer_session(*((self.last.words, note) if self.last.tabs else ("", "")))
 
-    @action("Reopen Last Sess&ion", tip="Reopen the tabs of the last session")
     def reopen_session(self) -> None:
         """Reopen the tabs of the last session at their carets."""
         if not self.last.tabs:
@@ -122,18 +152,14 @@ class Sessions(QObject):
 def _saved(widget: QWidget) -> OpenTab | None:
     """A tab as stored in a session; None for a tab that is not stored."""
     if isinstance(widget, SideTab):
-        return widget.kept
+        return widget.opens if isinstance(widget, WaitingTab) else None
     tab = cast("Tab", widget)
-    return None if has_query(tab.document.location) else _open_tab(tab)
-
-
-def _open_tab(tab: Tab) -> OpenTab:
-    document, view = tab.document, tab.hex_pane.hex
+    document = tab.document
+    if has_query(document.location):
+        return None
     caret = document.selection.caret
-    start, stop = view.selection()
-    if not start <= caret <= stop:  # the view shows another layer, or is not updated yet
-        start = stop = caret
-    if start == stop:
+    start, stop = tab.hex_pane.hex.selection()
+    if start == stop or not start <= caret <= stop:  # the view shows another layer, or is not updated yet
         start = stop = caret
     info = document.layer_info(document.layer)
     member = info.member if info is not None and info.member is not None else -1

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from importlib import import_module
 from math import ceil
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -33,11 +35,11 @@ from inspector.gui.flows.replay import ReplayFlow
 from inspector.gui.flows.save import ExportFlow, RecoveryFlow, SaveFlow, UploadConfirmation
 from inspector.gui.hex.hex_pane import HexPane
 from inspector.gui.kit.accessible_names import name_focused_window
-from inspector.gui.kit.actions import without_marks
 from inspector.gui.kit.dropping import leave_drops
 from inspector.gui.kit.files import TempDir
 from inspector.gui.kit.locations import INSIDE
 from inspector.gui.kit.style import card
+from inspector.gui.kit.text import without_marks
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.byte import BytePanel
 from inspector.gui.panels.checksums import ChecksumsPanel
@@ -64,21 +66,25 @@ LANE_WIDTH = 210
 """Pixels that the panels at the sides leave to the names of structures."""
 SIDE_SHARES = ((55, 22), (45, 18))
 """How much of what is left the panels at the left and right take, and of the width at most, in percent."""
-FULL_HEADER_HEIGHT = 250
-"""The height of a bottom panel that shows all seven entries of a TACO header."""
-FULL_READER_HEIGHT = 420
-"""The height of the bottom panel that shows steps, variables, readers and the order of reads."""
 MAX_BOTTOM_HEIGHT = 320
 """The greatest initial height of the bottom panels."""
-SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
+LEFT, RIGHT = SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
+FOOT = Qt.DockWidgetArea.BottomDockWidgetArea
 DOCKS_VERSION = 7
 """The version of the dock arrangement; a stored one of another version is ignored."""
+P = TypeVar("P", bound=QWidget)
 
 
-def _title(name: str, number: int = 0) -> str:
-    """The title of a panel, with the number of its rows if there are any."""
-    title = without_marks(PANEL_LABELS[name])
-    return f"{title} ({number:,})" if number else title
+class Late(Generic[P]):
+    """A panel of a tab, made when it is first asked for."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, tab: Tab, _: type) -> P:
+        dock = tab.docks[self._name]
+        assert isinstance(dock, LateDock), self._name
+        return dock.panel()  # type: ignore[return-value]
 
 
 class Tab(QWidget):
@@ -94,6 +100,15 @@ class Tab(QWidget):
     compareRequested = Signal(int)
     openRequested = Signal(str)
 
+    header: Late[HeaderPanel] = Late("Header")
+    changes: Late[ChangesPanel] = Late("Changes")
+    repair: Late[RepairPanel] = Late("Repair")
+    request_panel: Late[RequestsPanel] = Late("Requests")
+    reader: Late[ReaderPanel] = Late("Reader")
+    experiment_panel: Late[ExperimentPanel] = Late("Experiment")
+    diagram: Late[DiagramPanel] = Late("Diagram")
+    replay_panel: Late[ReplayPanel] = Late("Replay")
+
     def __init__(
         self, document: Document, temp_dir: TempDir, connections: Connections, parent: QWidget | None = None
     ) -> None:
@@ -105,14 +120,19 @@ class Tab(QWidget):
         self.area.setWindowFlags(Qt.WindowType.Widget)
         self.area.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks | QMainWindow.DockOption.AllowNestedDocks)
         self.area.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        self.docks = {name: self._dock(name, panel) for name, panel in PANELS.items()}
         self.banner = Banner(document)
         self.hex_pane = HexPane(document, self.area)
         self.note = OverlayLabel(document, self.hex_pane)
-        self.members = MembersPanel(document, self._new_dock("Members"))
-        self.structure = StructurePanel(document, self.hex_pane.swatch, self._new_dock("Structure"))
-        self.byte = BytePanel(document, self.hex_pane.inspector, self._new_dock("Byte"))
-        self.findings = FindingsPanel(document, self._new_dock("Findings"))
-        self.digests = ChecksumsPanel(document, self._new_dock("Digests"))
+        self.members = MembersPanel(document, self.docks["Members"])
+        self.structure = StructurePanel(document, self.hex_pane.swatch, self.docks["Structure"])
+        self.byte = BytePanel(document, self.hex_pane.inspector, self.docks["Byte"])
+        self.findings = FindingsPanel(document, self.docks["Findings"])
+        self.digests = ChecksumsPanel(document, self.docks["Digests"])
+        for panel in (self.members, self.structure, self.byte, self.findings, self.digests):
+            dock = panel.parentWidget()
+            assert isinstance(dock, QDockWidget)
+            dock.setWidget(panel)
         self.editing = Editing(document)
         self.experiment = Experimenting(document, self.editing)
         self.replaying = Replaying(document, self.editing)
@@ -136,71 +156,50 @@ class Tab(QWidget):
         self.findings.exportRequested.connect(self.export_flow.ask_report)
         self.findings.repairRequested.connect(self.plan_repairs)
         self.coverage = card(CoverageDock(document))
-        card(self.hex_pane)
-        self.area.setCentralWidget(self.hex_pane)
-        left, right, bottom = (
-            Qt.DockWidgetArea.LeftDockWidgetArea,
-            Qt.DockWidgetArea.RightDockWidgetArea,
-            Qt.DockWidgetArea.BottomDockWidgetArea,
-        )
-        self.docks = {
-            "Members": self._dock("Members", self.members, left),
-            "Structure": self._dock("Structure", self.structure, left),
-            "Byte": self._dock("Byte", self.byte, right),
-            "Findings": self._dock("Findings", self.findings, bottom),
-            "Digests": self._dock("Digests", self.digests, bottom),
-            "Header": self._dock("Header", self._make_header, bottom),
-            "Changes": self._dock("Changes", self._make_changes, bottom),
-            "Repair": self._dock("Repair", self._make_repair, bottom),
-            "Requests": self._dock("Requests", self._make_requests, bottom),
-            "Reader": self._dock("Reader", self._make_reader, bottom),
-            "Experiment": self._dock("Experiment", self._make_experiment, bottom),
-            "Diagram": self._dock("Diagram", self._make_diagram, bottom),
-            "Replay": self._dock("Replay", self._make_replay, bottom),
-            "Coverage": self.coverage,
-        }
+        self.docks["Coverage"] = self.coverage
+        self.area.setCentralWidget(card(self.hex_pane))
         self.panes = PaneFocus(document, self.area, self.hex_pane, self.docks)
         self.area.addDockWidget(Qt.DockWidgetArea.TopDockWidgetArea, self.coverage)
-        beside_findings = ("Digests", "Header", "Changes", "Repair", "Requests", "Reader")
-        for name in (*beside_findings, "Experiment", "Diagram", "Replay"):
-            self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
+        for name, row in PANELS.items():
+            if row.side is FOOT and name != "Findings":
+                self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
         self.docks["Findings"].raise_()
         self._first_layout = self.area.saveState(DOCKS_VERSION)
         for dock in self.docks.values():
             if isinstance(dock, LateDock):
                 dock.hide()  # else it would be shown, and its panel made, with the tab
-        self.quiet = QuietPanels(self.docks, self._speaking(), self)
+        says = {name: partial(row.says, self) for name, row in PANELS.items() if row.side is FOOT}
+        self.quiet = QuietPanels(self.docks, says, self)
         self.dock_titles = DockTitles(self.area, self.docks.values())
+        self._hidden: list[QDockWidget] = []
         self._found = 0
         self._sees_reader = False
         self._previewed: Edit | None = None
         self.editing.may_write = self._show_writes_once
-        self.floating = FloatingDocks(self.docks.values())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(self.banner)
-        layout.addWidget(self.error_actions)
-        layout.addWidget(self.disk_watch.message)
-        layout.addWidget(self.area)
+        for part in (self.banner, self.error_actions, self.disk_watch.message, self.area):
+            layout.addWidget(part)
         self.hex_pane.lookChanged.connect(self.byte.about.show_look)
-        self.request_watch.kept.connect(self.hex_pane.map.setCached)
+        self.request_watch.kept.connect(lambda spans: self.hex_pane.map.show_state(cached=spans))
         self.error_actions.shown.connect(self.note.hide)  # it shows the same message
         self.editing.changed.connect(self.note.hide)  # its message is outdated
         self.editing.changed.connect(self._title_changes)
         self.banner.repairRequested.connect(self.plan_repairs)
-        self.banner.checkRequested.connect(self.check)
+        self.banner.checkRequested.connect(self.checking.start)
         self.banner.showRequested.connect(self._show_finding)
         self.banner.readerChosen.connect(self._follow_reader)
         self.traced.connect(self._show_unread)
         self.docks["Reader"].visibilityChanged.connect(self._reader_seen)
         self.checking.changed.connect(self._check_changed)
         self.experiment.changed.connect(self._experiment_changed)
-        self.replaying.changed.connect(self._replay_changed)
+        self.replaying.changed.connect(self._bytes_changed)
         document.statusChanged.connect(self._status_changed)
-        for changed in (self.findings.model.rowsInserted, self.digests.model.rowsInserted):
-            changed.connect(self.quiet.update)
-        for changed in (self.editing.changed, self.editing.pastChanged, self.editing.modeChanged):
+        for changed in (
+            *(self.findings.model.rowsInserted, self.digests.model.rowsInserted),
+            *(self.editing.changed, self.editing.pastChanged, self.editing.modeChanged),
+        ):
             changed.connect(self.quiet.update)
         self.whats_this = WhatsThis(document, self.hex_pane, self.docks, self.structure.tree, self)
         self._status_changed()
@@ -210,19 +209,12 @@ class Tab(QWidget):
         """Whether all requests are answered and shown."""
         return self.document.settled and self.coverage.settled
 
-    def _new_dock(self, name: str) -> QDockWidget:
-        """A dock that is the parent of its panel from the start."""
-        return QDockWidget(_title(name), self.area)
+    # ---- docks -------------------------------------------------------------------------------------------------
 
-    def _dock(self, name: str, panel: QWidget | Callable[[], QWidget], side: Qt.DockWidgetArea) -> QDockWidget:
-        """The dock around a panel, or one for a panel that is made when it is first needed."""
-        if isinstance(panel, QWidget):
-            dock = panel.parentWidget()
-            assert isinstance(dock, QDockWidget), name
-            dock.setWidget(panel)
-        else:
-            dock = LateDock(_title(name), self.area, panel)
-            dock.made.connect(self._panel_made)
+    def _dock(self, name: str, row: Panel) -> QDockWidget:
+        """The dock of a panel, which is its parent from the start."""
+        late = partial(LateDock, partial(self._make, row), self._panel_made) if row.place else QDockWidget
+        dock = late(_title(name), self.area)
         dock.setObjectName(name)
         card(dock)
         dock.setFeatures(
@@ -230,68 +222,17 @@ class Tab(QWidget):
             | QDockWidget.DockWidgetFeature.DockWidgetFloatable
             | QDockWidget.DockWidgetFeature.DockWidgetClosable
         )
-        self.area.addDockWidget(side, dock)
+        self.area.addDockWidget(row.side, dock)
         return dock
 
-    # ---- panels that are made when they are first needed -------------------------------------------------------
-
-    @property
-    def header(self) -> HeaderPanel:
-        """The editor of the TACO header."""
-        return cast("HeaderPanel", self._panel("Header"))
-
-    @property
-    def changes(self) -> ChangesPanel:
-        """The pending and the earlier changes."""
-        return cast("ChangesPanel", self._panel("Changes"))
-
-    @property
-    def repair(self) -> RepairPanel:
-        """The repair plan."""
-        return cast("RepairPanel", self._panel("Repair"))
-
-    @property
-    def request_panel(self) -> RequestsPanel:
-        """The log of requests."""
-        return cast("RequestsPanel", self._panel("Requests"))
-
-    @property
-    def reader(self) -> ReaderPanel:
-        """The steps of other readers."""
-        return cast("ReaderPanel", self._panel("Reader"))
-
-    @property
-    def experiment_panel(self) -> ExperimentPanel:
-        """The steps of the experiment."""
-        return cast("ExperimentPanel", self._panel("Experiment"))
-
-    @property
-    def diagram(self) -> DiagramPanel:
-        """The shape of the archive."""
-        return cast("DiagramPanel", self._panel("Diagram"))
-
-    @property
-    def replay_panel(self) -> ReplayPanel:
-        """The writes of a replay."""
-        return cast("ReplayPanel", self._panel("Replay"))
-
-    @property
-    def has_header(self) -> bool:
-        """Whether the archive has a TACO header."""
-        return self.document.has_header
-
-    @property
-    def has_steps(self) -> bool:
-        """Whether the steps of a reader are shown."""
-        return self._is_made("Reader") and bool(self.reader.model.steps)
-
-    def _panel(self, name: str) -> QWidget:
-        dock = self.docks[name]
-        assert isinstance(dock, LateDock), name
-        return dock.panel()
-
-    def _is_made(self, name: str) -> bool:
-        return self.docks[name].widget() is not None
+    def _make(self, row: Panel) -> QWidget:
+        module, _, kind = row.place.rpartition(".")
+        panel: QWidget = getattr(import_module(f"inspector.gui.panels.{module}"), kind)(*row.needs(self))
+        for signal, slot in row.wires.items():
+            getattr(panel, signal).connect(slot(self))
+        if row.ready is not None:
+            row.ready(self, panel)
+        return panel
 
     def _panel_made(self, panel: QWidget) -> None:
         """Do for a panel what is done once for all that is in a new tab."""
@@ -299,95 +240,57 @@ class Tab(QWidget):
         self.whats_this.watch(panel)
         name_focused_window(None, panel)
 
-    def _make_header(self) -> HeaderPanel:
-        from inspector.gui.panels.changing.header import HeaderPanel
+    def is_made(self, name: str) -> bool:
+        """Whether there is the panel of a dock."""
+        return self.docks[name].widget() is not None
 
-        panel = HeaderPanel(self.document, self.editing)
-        self.hex_pane.selectionChanged.connect(panel.set_marked)
-        marked = self.hex_pane.hex.selection()
-        panel.set_marked(marked.start, marked.stop)
-        return panel
+    def open_panel(self, name: str) -> None:
+        """Show a panel in front and in full, and focus it."""
+        row = PANELS[name]
+        row.begin(self)
+        self._show_dock(name)
+        full, percent = row.height
+        size = min(full, self.height() * percent // 100)
+        if (layout := self.area.layout()) is not None:
+            layout.activate()  # a panel that was shown or hidden just now has not changed the heights yet
+        if self.docks[name].height() < size:
+            self.area.resizeDocks([self.docks[name]], [size], Qt.Orientation.Vertical)
+        self.docks[name].widget().setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def _make_changes(self) -> ChangesPanel:
-        from inspector.gui.panels.changing.changes import ChangesPanel
+    def _show_dock(self, name: str) -> None:
+        self.docks[name].show()
+        self.docks[name].raise_()
 
-        panel = ChangesPanel(self.document, self.editing)
-        panel.copyRequested.connect(self.save_flow.ask_copy)
-        panel.exportRequested.connect(self.save_flow.ask_export)
-        panel.clearRequested.connect(self._ask_to_clear)
-        panel.compareRequested.connect(self.compareRequested)
-        return panel
+    def hide_floating(self) -> None:
+        """Hide the floating docks until ``show_floating``: another tab is shown.
 
-    def _make_repair(self) -> RepairPanel:
-        from inspector.gui.panels.changing.repair import RepairPanel
+        Hide events would not do: a window being closed or destroyed hides its widgets too, and by then its layout and
+        docks must not be touched.
+        """
+        self._hidden = [dock for dock in self.docks.values() if dock.isFloating() and not dock.isHidden()]
+        for dock in self._hidden:
+            dock.hide()
 
-        panel = RepairPanel(self.document, self.editing)
-        panel.changesRequested.connect(self.show_changes)
-        panel.copyRequested.connect(self.save_flow.ask_repaired)
-        panel.salvageRequested.connect(self.save_flow.ask_salvage)
-        panel.planned.connect(self.quiet.update)
-        return panel
-
-    def _make_reader(self) -> ReaderPanel:
-        from inspector.gui.panels.reader.panel import ReaderPanel
-
-        panel = ReaderPanel(self.document)
-        panel.traced.connect(self.traced)
-        self.experiment.shown.connect(panel.follow_again)
-        self.replaying.shown.connect(panel.follow_again)
-        return panel
-
-    def _make_experiment(self) -> ExperimentPanel:
-        from inspector.gui.panels.changing.experiment import ExperimentPanel
-
-        panel = ExperimentPanel(self.document, self.experiment)
-        self.experiment_flow.serve(panel)
-        return panel
-
-    def _make_replay(self) -> ReplayPanel:
-        from inspector.gui.panels.changing.replay import ReplayPanel
-
-        panel = ReplayPanel(self.document, self.editing, self.replaying, self.repair.accepted)
-        self.replay_flow.serve(panel)
-        return panel
-
-    def _make_requests(self) -> RequestsPanel:
-        from inspector.gui.panels.requests import RequestsPanel
-
-        return RequestsPanel(self.request_watch)
-
-    def _make_diagram(self) -> DiagramPanel:
-        from inspector.gui.panels.diagram.panel import DiagramPanel
-
-        return DiagramPanel(self.document)
+    def show_floating(self) -> None:
+        """Show the docks that ``hide_floating`` hid."""
+        for dock in self._hidden:
+            dock.show()
+        self._hidden = []
 
     # ---- what they say -----------------------------------------------------------------------------------------
 
-    def _speaking(self) -> dict[str, Callable[[], bool]]:
-        """Whether each panel at the foot has something to say."""
-        editing = self.editing
-        return {
-            "Findings": lambda: bool(self.document.status.counts or self.findings.model.rowCount()),
-            "Digests": lambda: self.digests.model.rowCount() > 0,
-            "Header": lambda: self.has_header,
-            "Changes": lambda: (
-                editing.overwriting or editing.pending is not None or editing.can_take_back or bool(editing.past)
-            ),
-            "Repair": lambda: self._is_made("Repair") and self.repair.is_needed,
-            "Requests": lambda: self.request_watch.is_remote,
-            "Reader": lambda: self._is_made("Reader") and self.reader.is_needed,
-            "Experiment": lambda: self.experiment.is_on,
-            "Diagram": lambda: self._is_made("Diagram") and self.diagram.is_needed,
-            "Replay": lambda: self.replaying.is_on,
-        }
+    @property
+    def has_steps(self) -> bool:
+        """Whether the steps of a reader are shown."""
+        return self.is_made("Reader") and bool(self.reader.model.steps)
 
     def _status_changed(self) -> None:
         """Name the number of findings; show what now has something to say, and new errors and warnings in front."""
         counts = dict(self.document.status.counts)
         self.docks["Findings"].setWindowTitle(_title("Findings", sum(counts.values())))
-        self.docks["Header"].toggleViewAction().setVisible(self.has_header)
-        if self.has_header:  # it knows what an edit of the header would write, also while it is closed
-            self._panel("Header")
+        self.docks["Header"].toggleViewAction().setVisible(self.document.has_header)
+        if self.document.has_header:  # it knows what an edit of the header would write, also while it is closed
+            _ = self.header
         self.quiet.update()
         wrong = sum(number for severity, number in counts.items() if severity is not Severity.INFO)
         if wrong > self._found and self.editing.pending is None and not self.document.in_experiment:
@@ -396,7 +299,7 @@ class Tab(QWidget):
 
     def _show_writes_once(self, edit: Edit) -> bool:
         """Show the writes of a header edit before they are made, unless they were shown; whether to make them now."""
-        shown = not self._is_made("Header") or self.header.shows_writes(edit) or self._previewed is edit
+        shown = not self.is_made("Header") or self.header.shows_writes(edit) or self._previewed is edit
         if shown or is_s3(self.document.location):  # what is sent to S3 is shown before it is agreed to
             return True
         self._previewed = edit
@@ -414,7 +317,8 @@ class Tab(QWidget):
         self.findings.show_finding(row)
         self.document.select_finding(row, "banner")
 
-    def _ask_to_clear(self) -> None:
+    def ask_to_clear(self) -> None:
+        """Ask whether to remove the old bytes of earlier writes."""
         writes = count(len(self.editing.past), "write")
         sentence = f"The old bytes of {writes} are kept, so that they can be taken back. Remove them?"
         self.banner.ask(sentence, "Remove Them", self.editing.forget_past)
@@ -425,15 +329,14 @@ class Tab(QWidget):
         self.banner.set_pending(pending is not None)
 
     def _experiment_changed(self) -> None:
-        if self._is_made("Repair"):
-            self.repair.forget()  # its plan is of other bytes
         self.note.hide()
         self.docks["Experiment"].setWindowTitle(_title("Experiment", len(self.experiment.steps)))
-        self.banner.refresh()
-        self.quiet.update()
+        self._bytes_changed()
 
-    def _replay_changed(self) -> None:
-        self.repair.forget()  # its plan is of other bytes
+    def _bytes_changed(self) -> None:
+        """Other bytes are shown, of an experiment or a replay."""
+        if self.is_made("Repair"):
+            self.repair.forget()  # its plan is of other bytes
         self.banner.refresh()
         self.quiet.update()
 
@@ -483,10 +386,10 @@ class Tab(QWidget):
         self.coverage.update_visibility()
         return restored
 
-    def show_speaking(self, closed: Collection[str], keep: str = "") -> None:
-        """Show the panels at the foot that have something to say and are not ``closed``, and ``keep``."""
+    def show_speaking(self, closed: Collection[str]) -> None:
+        """Show the panels at the foot that have something to say and are not ``closed``."""
         self.docks["Requests"].toggleViewAction().setVisible(self.request_watch.is_remote)
-        self.quiet.arrange(closed, keep)
+        self.quiet.arrange(closed)
 
     def reset_arrangement(self) -> None:
         """Apply the default arrangement, with sizes that suit the window."""
@@ -497,35 +400,26 @@ class Tab(QWidget):
         self.coverage.update_visibility()
         self.coverage.resize_to_bands()
         width, height = self.width(), self.height()
-        sides = [self.docks["Members"], self.docks["Byte"]]
+        members, structure, byte, findings = (self.docks[name] for name in ("Members", "Structure", "Byte", "Findings"))
         # What rows of 16 bytes and the names beside them leave.
         free = width - self.hex_pane.wanted_width() - LANE_WIDTH
         size = [
             max(least, min(free * share // 100, width * most // 100))
             for least, (share, most) in zip(MIN_SIDE_WIDTHS, SIDE_SHARES, strict=True)
         ]
-        self.area.resizeDocks(sides, size, Qt.Orientation.Horizontal)
-        left = [self.docks["Members"], self.docks["Structure"]]
-        self.area.resizeDocks(left, [height * 45 // 100, height * 55 // 100], Qt.Orientation.Vertical)
-        self.area.resizeDocks(
-            [self.docks["Findings"]], [min(MAX_BOTTOM_HEIGHT, max(180, height * 24 // 100))], Qt.Orientation.Vertical
-        )
-        self.docks["Findings"].raise_()
+        self.area.resizeDocks([members, byte], size, Qt.Orientation.Horizontal)
+        heights = [height * 45 // 100, height * 55 // 100]
+        self.area.resizeDocks([members, structure], heights, Qt.Orientation.Vertical)
+        foot = min(MAX_BOTTOM_HEIGHT, max(180, height * 24 // 100))
+        self.area.resizeDocks([findings], [foot], Qt.Orientation.Vertical)
+        findings.raise_()
         self.show_speaking(())
 
     def arrangement(self) -> QByteArray:
         """The arrangement of the docks, to be stored."""
         return self.area.saveState(DOCKS_VERSION)
 
-    # ---- focus -------------------------------------------------------------------------------------------------
-
-    def next_pane(self) -> None:
-        """Move the focus to the next pane."""
-        self.panes.next_pane()
-
-    def previous_pane(self) -> None:
-        """Move the focus to the previous pane."""
-        self.panes.previous_pane()
+    # ---- actions -----------------------------------------------------------------------------------------------
 
     def filter_members(self) -> None:
         """Focus the filter of the members."""
@@ -546,77 +440,29 @@ class Tab(QWidget):
         status = self.document.status
         return status.format == "bytes" and status.stage is Stage.READY
 
-    def copy_path(self) -> None:
-        """Copy the paths of the selected members."""
-        self.members.copy_paths()
-
-    # ---- actions -----------------------------------------------------------------------------------------------
-
-    def back(self) -> None:
-        """Go back in the history."""
-        self.document.step_history(-1)
-
-    def forward(self) -> None:
-        """Go forward in the history."""
-        self.document.step_history(1)
-
-    def next_finding(self) -> None:
-        """Show the next finding."""
-        self.findings.step(1)
-
-    def previous_finding(self) -> None:
-        """Show the previous finding."""
-        self.findings.step(-1)
-
-    def select_all(self) -> None:
-        """Select all bytes of the layer."""
-        self.hex_pane.select_all()
-
     def show_content(self) -> None:
         """Show the content of the selected member."""
         if self.document.selection.member is not None:
             self.document.open_content(self.document.selection.member)
 
-    def check(self) -> None:
-        """Check structure and checksums."""
-        self.checking.start()
-
     def plan_repairs(self, code: str = "") -> None:
         """Plan repairs of the archive, or only the repair with a code."""
-        self._show_dock("Repair")
-        self._enlarge("Repair")
         self.repair.ask(code)
-        self.repair.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.open_panel("Repair")
 
     def show_header(self) -> None:
         """Focus the editor of the TACO header."""
-        if not self.has_header:
-            from inspector.gui.panels.changing.header import ONLY_TACO
-
-            self.document.reported.emit(ONLY_TACO)
+        if self.document.has_header:
+            self.open_panel("Header")
             return
-        self._show_dock("Header")
-        self._enlarge("Header")
-        self.header.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        from inspector.gui.panels.changing.header import ONLY_TACO
 
-    def show_reader(self) -> None:
-        """Show the readers of the archive, and follow the first one unless one was followed."""
-        self.reader.open()
-        self._show_dock("Reader")
-        self._enlarge("Reader", FULL_READER_HEIGHT, 52)
-        self.reader.setFocus(Qt.FocusReason.ShortcutFocusReason)
-
-    def show_diagram(self) -> None:
-        """Show the shape of the archive."""
-        self.diagram.open()
-        self._show_dock("Diagram")
-        self._enlarge("Diagram", FULL_READER_HEIGHT, 52)
-        self.diagram.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.document.reported.emit(ONLY_TACO)
 
     def _follow_reader(self, name: str) -> None:
         """Follow this reader in its panel."""
         self.reader.follow_next(name)
-        self.show_reader()
+        self.open_panel("Reader")
 
     def _reader_seen(self, seen: bool) -> None:
         self._sees_reader = seen
@@ -633,67 +479,128 @@ class Tab(QWidget):
     def show_experiment(self) -> None:
         """Begin an experiment, and focus the list of its steps."""
         if self.experiment.begin():
-            self._show_dock("Experiment")
-            self.experiment_panel.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.open_panel("Experiment")
 
     def show_replay(self) -> None:
         """Offer what can be replayed, or go on with the replay that is on."""
         if why := self.replaying.why_not:
             self.document.reported.emit(why)
-            return
-        self._show_dock("Replay")
-        self._enlarge("Replay", FULL_READER_HEIGHT, 45)
-        self.replay_panel.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def show_changes(self) -> None:
-        """Focus the list of pending changes."""
-        self._show_dock("Changes")
-        self.changes.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _show_dock(self, name: str) -> None:
-        self.docks[name].show()
-        self.docks[name].raise_()
-
-    def _enlarge(self, name: str, full: int = FULL_HEADER_HEIGHT, percent: int = 42) -> None:
-        """Enlarge a bottom panel to show it in ``full``, up to ``percent`` of the tab's height."""
-        size = min(full, self.height() * percent // 100)
-        if (layout := self.area.layout()) is not None:
-            layout.activate()  # a panel that was shown or hidden just now has not changed the heights yet
-        if self.docks[name].height() < size:
-            self.area.resizeDocks([self.docks[name]], [size], Qt.Orientation.Vertical)
-
-    def export_report(self) -> None:
-        """Ask where to write a report."""
-        self.export_flow.ask_report()
-
-    def write_manifest(self) -> None:
-        """Write a digest manifest next to the archive."""
-        self.export_flow.ask_manifest()
-
-    def cancel(self) -> None:
-        """Cancel the running job."""
-        self.document.cancel_jobs()
+        else:
+            self.open_panel("Replay")
 
 
-class FloatingDocks:
-    """Hides the floating docks of a tab while another tab is shown.
+def _title(name: str, number: int = 0) -> str:
+    """The title of a panel, with the number of its rows if there are any."""
+    title = without_marks(PANEL_LABELS[name])
+    return f"{title} ({number:,})" if number else title
 
-    The window calls it when tabs change. Hide events would not do: a window being closed or destroyed hides its
-    widgets too, and by then its layout and docks must not be touched.
+
+class Panel(NamedTuple):
+    """A panel of a tab.
+
+    Attributes:
+        says: whether it has something to say; the panels at the foot take room only then.
+        place: the class of one that is made when it is first needed, below ``inspector.gui.panels``.
+        needs: the arguments of that class.
+        wires: what is done when it emits a signal, by the signal's name.
+        ready: what else is done when it is made.
+        begin: what its action does before it shows it.
+        height: the pixels of its height that show it in full, and the percentage of the tab's that it takes at most.
+
     """
 
-    def __init__(self, docks: Iterable[QDockWidget]) -> None:
-        self._docks = tuple(docks)
-        self._hidden: list[QDockWidget] = []
+    side: Qt.DockWidgetArea = FOOT
+    says: Callable[[Tab], bool] = lambda _: True
+    place: str = ""
+    needs: Callable[[Tab], tuple[object, ...]] = lambda tab: (tab.document,)
+    wires: Mapping[str, Callable[[Tab], Any]] = {}
+    ready: Callable[[Tab, Any], object] | None = None
+    begin: Callable[[Tab], object] = lambda _: None
+    height: tuple[int, int] = (0, 0)
 
-    def hide(self) -> None:
-        """Hide the visible floating docks until ``show``."""
-        self._hidden = [dock for dock in self._docks if dock.isFloating() and not dock.isHidden()]
-        for dock in self._hidden:
-            dock.hide()
 
-    def show(self) -> None:
-        """Show the docks that ``hide`` hid."""
-        for dock in self._hidden:
-            dock.show()
-        self._hidden = []
+def _has_changes(tab: Tab) -> bool:
+    editing = tab.editing
+    return editing.overwriting or editing.pending is not None or editing.can_take_back or bool(editing.past)
+
+
+def _follow_marked(tab: Tab, panel: HeaderPanel) -> None:
+    tab.hex_pane.selectionChanged.connect(panel.set_marked)
+    panel.set_marked(*tab.hex_pane.hex.selection())
+
+
+def _follow_bytes(tab: Tab, panel: ReaderPanel) -> None:
+    for shown in (tab.experiment.shown, tab.replaying.shown):
+        shown.connect(panel.follow_again)
+
+
+PANELS: dict[str, Panel] = {
+    "Members": Panel(LEFT),
+    "Structure": Panel(LEFT),
+    "Byte": Panel(RIGHT),
+    "Findings": Panel(says=lambda tab: bool(tab.document.status.counts or tab.findings.model.rowCount())),
+    "Digests": Panel(says=lambda tab: tab.digests.model.rowCount() > 0),
+    "Header": Panel(
+        says=lambda tab: tab.document.has_header,
+        place="changing.header.HeaderPanel",
+        needs=lambda tab: (tab.document, tab.editing),
+        ready=_follow_marked,
+        height=(250, 42),
+    ),
+    "Changes": Panel(
+        says=_has_changes,
+        place="changing.changes.ChangesPanel",
+        needs=lambda tab: (tab.document, tab.editing),
+        wires={
+            "copyRequested": lambda tab: tab.save_flow.ask_copy,
+            "exportRequested": lambda tab: tab.save_flow.ask_export,
+            "clearRequested": lambda tab: tab.ask_to_clear,
+            "compareRequested": lambda tab: tab.compareRequested,
+        },
+    ),
+    "Repair": Panel(
+        says=lambda tab: tab.is_made("Repair") and tab.repair.is_needed,
+        place="changing.repair.RepairPanel",
+        needs=lambda tab: (tab.document, tab.editing),
+        wires={
+            "changesRequested": lambda tab: partial(tab.open_panel, "Changes"),
+            "copyRequested": lambda tab: tab.save_flow.ask_repaired,
+            "salvageRequested": lambda tab: tab.save_flow.ask_salvage,
+            "planned": lambda tab: tab.quiet.update,
+        },
+        height=(250, 42),
+    ),
+    "Requests": Panel(
+        says=lambda tab: tab.request_watch.is_remote,
+        place="requests.RequestsPanel",
+        needs=lambda tab: (tab.request_watch,),
+    ),
+    "Reader": Panel(
+        says=lambda tab: tab.is_made("Reader") and tab.reader.is_needed,
+        place="reader.panel.ReaderPanel",
+        wires={"traced": lambda tab: tab.traced},
+        ready=_follow_bytes,
+        begin=lambda tab: tab.reader.open(),
+        height=(420, 52),
+    ),
+    "Experiment": Panel(
+        says=lambda tab: tab.experiment.is_on,
+        place="changing.experiment.ExperimentPanel",
+        needs=lambda tab: (tab.document, tab.experiment),
+        ready=lambda tab, panel: tab.experiment_flow.serve(panel),
+    ),
+    "Diagram": Panel(
+        says=lambda tab: tab.is_made("Diagram") and tab.diagram.is_needed,
+        place="diagram.panel.DiagramPanel",
+        begin=lambda tab: tab.diagram.open(),
+        height=(420, 52),
+    ),
+    "Replay": Panel(
+        says=lambda tab: tab.replaying.is_on,
+        place="changing.replay.ReplayPanel",
+        needs=lambda tab: (tab.document, tab.editing, tab.replaying, tab.repair.accepted),
+        ready=lambda tab, panel: tab.replay_flow.serve(panel),
+        height=(420, 45),
+    ),
+}
+"""All panels but Coverage, which shows itself, in the order of their tabs."""

@@ -5,10 +5,11 @@ The state of archives in tabs that are not open yet comes from one worker that l
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from os.path import commonprefix
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from PySide6.QtCore import QObject, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QIcon
@@ -16,25 +17,19 @@ from PySide6.QtWidgets import QMenu, QStackedWidget, QTabBar, QTabWidget, QToolB
 
 from inspector.core.names import visible
 from inspector.core.verdict import State
-from inspector.gui.document.session import OpenTab, Sides
 from inspector.gui.kit.dropping import leave_drops, take_copy
 from inspector.gui.kit.icons import state_icon
 from inspector.gui.kit.locations import from_mime, name_of
 from inspector.gui.kit.text import escaped, plain
 from inspector.gui.tabs.side_tab import SideTab
-
-if TYPE_CHECKING:  # not for the first paint to wait for
-    from inspector.gui.app.tab import Tab
-
-from collections import deque
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
 from inspector.sources.web.address import is_remote
 
 if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.gui.app.tab import Tab
+    from inspector.gui.document.document import Document
     from inspector.gui.ipc.client import Client
     from inspector.operations.protocol.requests import CheckRequests
+    from inspector.operations.protocol.views import ContentInfo
 
 
 # ---- archives that are not open yet ----------------------------------------------------------------------------------
@@ -113,30 +108,44 @@ MAX_TITLE_CHARS = 40
 """The most characters of a name, and of the folder after it."""
 
 
+class OpenTab(NamedTuple):
+    """An archive to open, at a place.
+
+    ``start`` and ``stop`` are the selected bytes, half-open, equal for none; ``member`` is the member whose content was
+    shown, -1 for none; ``stamp`` identifies the version of the archive, empty if unknown.
+    """
+
+    location: str
+    layer: int = 0
+    start: int = 0
+    stop: int = 0
+    member: int = -1
+    stamp: str = ""
+
+
 class WaitingTab(SideTab):
-    """A placeholder for a tab that opens when it is first shown, as tab open archive costs a process."""
+    """A placeholder for a tab that opens when it is first shown, as an open archive costs a process."""
 
-    def __init__(self, kept: OpenTab) -> None:
-        super().__init__(kept.name)
-        self._kept = kept
+    def __init__(self, opens: OpenTab) -> None:
+        super().__init__(name_of(opens.location))
+        self.opens = opens
         self.state: State | None = None
-
-    @property
-    def kept(self) -> OpenTab:
-        """The tab to open."""
-        return self._kept
 
 
 class Tabs(QTabWidget):
     """The row of tabs: movable, closable, with titles that tell them apart.
 
     Signals:
-        sideChanged(): the stored state of a tab without a document changed.
         titlesChanged(): a title, or the state beside it, may have changed.
+        openRequested(object): open these locations, a list: one tab each, or one list of all if they are many.
+        reloadRequested(bool): read the archive shown anew; True: with another connection, without its pending changes.
+        said(str): a message about no particular document.
     """
 
-    sideChanged = Signal()
     titlesChanged = Signal()
+    openRequested = Signal(object)
+    reloadRequested = Signal(bool)
+    said = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
@@ -186,7 +195,6 @@ class Tabs(QTabWidget):
 
     def insert_side(self, tab: SideTab) -> None:
         """Append a tab without a document and show it."""
-        tab.keptChanged.connect(self.sideChanged)
         self.addTab(tab, escaped(tab.title))
         self.setCurrentWidget(tab)
 
@@ -201,7 +209,7 @@ class Tabs(QTabWidget):
 
     def insert_waiting(self, at: int, tab: WaitingTab) -> None:
         """Insert a placeholder without showing it."""
-        self._put(at, tab, tab.kept.location)
+        self._put(at, tab, tab.opens.location)
 
     def _put(self, at: int, tab: QWidget, location: str) -> None:
         self.insertTab(at, tab, escaped(tab.title if isinstance(tab, SideTab) else name_of(location)))
@@ -270,7 +278,7 @@ class Tabs(QTabWidget):
         """The location of the tab at an index, open or waiting; empty for no document."""
         widget = self.widget(at)
         if isinstance(widget, WaitingTab):
-            return "" if widget.kept.side else widget.kept.location
+            return widget.opens.location
         tab = self.document_tab(at)
         return tab.document.location if tab is not None else ""
 
@@ -427,59 +435,67 @@ class AllTabs(QToolButton):
 
 
 class DeferredTabs(QObject):
-    """Opens many locations: the one to show at once, tab other one when its tab is first shown.
+    """Opens many locations: the one to show at once, every other one when its tab is first shown.
 
-    ``open_at`` opens a location at an index and shows it. ``remember`` gets tab location once. ``sides`` open tabs
-    without a document, by their kind in a session; they append them and show them.
+    ``open_at`` opens a location at an index and shows it. ``remember`` gets every location once.
     """
 
-    def __init__(
-        self,
-        tabs: Tabs,
-        open_at: Callable[[str, int], Tab],
-        remember: Callable[[str], object],
-        sides: Sides,
-    ) -> None:
+    def __init__(self, tabs: Tabs, open_at: Callable[[str, int], Tab], remember: Callable[[str], object]) -> None:
         super().__init__(tabs)
         self._tabs = tabs
         self._open_at = open_at
         self._remember = remember
-        self._sides = sides
         self.look = BackgroundLook(self)
         self.look.found.connect(tabs.take_state)
 
     def open(self, tabs: Sequence[OpenTab], shown: int) -> None:
         """Append tabs in this order and show the one at index ``shown``; tabs already open stay where they are."""
-        openable = [tab for tab in dict.fromkeys(tabs) if not tab.side or tab.side in self._sides]
-        new = [tab for tab in openable if tab.side or self._tabs.index_of(tab.location) < 0]
+        new = [tab for tab in dict.fromkeys(tabs) if self._tabs.index_of(tab.location) < 0]
         for tab in new:
-            if not tab.side:
-                self._remember(tab.location)
+            self._remember(tab.location)
         first, at = tabs[shown], self._tabs.count()
         # Open the tab to show first; otherwise Qt would show, and so open, another one.
         if first in new:
             self._open(first, at)
-        elif first in openable:
+        else:
             self._tabs.setCurrentIndex(self._tabs.index_of(first.location))
         for place, tab in enumerate(new, at):
             if tab != first:
                 self._tabs.insert_waiting(place, WaitingTab(tab))
-        self.look.add(tab.location for tab in new if tab != first and not tab.side)
+        self.look.add(tab.location for tab in new if tab != first)
 
     def open_shown(self) -> bool:
         """Replace the placeholder shown, if it is one, by its tab; return whether it was."""
         tab = self._tabs.currentWidget()
         if not isinstance(tab, WaitingTab):
             return False
-        self._open(tab.kept, self._tabs.indexOf(tab))
+        self._open(tab.opens, self._tabs.indexOf(tab))
         self._tabs.remove(self._tabs.indexOf(tab))
         return True
 
-    def _open(self, kept: OpenTab, at: int) -> None:
-        from inspector.gui.document.session import restore_position  # not needed by the first paint
+    def _open(self, saved: OpenTab, at: int) -> None:
+        document = self._open_at(saved.location, at).document
+        if saved.layer == 0:
+            document.first_caret = saved.start
+        document.when_ready(partial(_restore_selection, document, saved))
 
-        if kept.side:
-            self._sides[kept.side](kept)
-            self._tabs.tabBar().moveTab(self._tabs.count() - 1, at)
-        else:
-            restore_position(self._open_at(kept.location, at).document, kept)
+
+ARCHIVE_CHANGED = "This archive has changed since the last session; the caret may be at different bytes."
+
+
+def _restore_selection(document: Document, saved: OpenTab) -> None:
+    """Restore the selection of a tab whose archive has been read; the caret is there already."""
+    stamp = document.status.stamp
+    if saved.stamp and stamp and stamp != saved.stamp:
+        document.reported.emit(ARCHIVE_CHANGED)
+    elif document.selection.caret not in (0, document.first_caret):
+        return  # the user has moved on
+    elif 0 <= saved.member < document.status.members:
+
+        def select(content: ContentInfo) -> None:
+            document.go_to(content.layer.layer, saved.start, saved.stop, "session")
+
+        document.contentReady.connect(select, Qt.ConnectionType.SingleShotConnection)
+        document.open_content(saved.member)
+    elif saved.member < 0 and (saved.layer or saved.stop > saved.start):
+        document.go_to(saved.layer, saved.start, saved.stop, "session")

@@ -9,7 +9,6 @@ from PySide6.QtCore import QEvent, QObject, QSize, Signal
 from PySide6.QtGui import QAction, QResizeEvent, Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QSizePolicy, QToolBar, QToolButton, QWidget, QWidgetAction
 
-from inspector.gui.kit.actions import K, action
 from inspector.gui.kit.dropping import leave_drops
 from inspector.gui.kit.style import GRID
 from inspector.gui.tabs.side_tab import SideTab
@@ -249,7 +248,6 @@ class FindBar(QObject):
         """Whether there are bytes to find something in."""
         return self._shown() is not None or self._beside() is not None
 
-    @action("&Go To…", "Ctrl+G", tip="Go to an offset, a field or an expression", enabled=_has_bytes)
     def go_to(self) -> None:
         """Focus the Go to field."""
         self._tool_bar.focus_field(self._tool_bar.go_to)
@@ -262,17 +260,14 @@ class FindBar(QObject):
         elif (side := self._beside()) is not None and expression.strip():
             side.go_to_expression(expression.strip())
 
-    @action("&Find…", K.Find, tip="Find bytes or text", icon="find", enabled=_has_bytes)
     def find_bytes(self) -> None:
         """Focus the Find field."""
         self._tool_bar.focus_field(self._tool_bar.find_text)
 
-    @action("Find &Next", "F3", tip="Find the next match", icon="next", enabled=_has_bytes)
     def find_next(self) -> None:
         """Find the next match."""
         self._find(False)
 
-    @action("Find &Previous", "Shift+F3", tip="Find the previous match", icon="previous", enabled=_has_bytes)
     def find_previous(self) -> None:
         """Find the previous match."""
         self._find(True)

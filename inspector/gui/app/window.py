@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
-from itertools import chain, islice
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import (
-    QAction,
     QCloseEvent,
     QDragEnterEvent,
     QDragLeaveEvent,
@@ -20,25 +20,21 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector.core.numbers import plural
+from inspector.gui.app.actions.actions import ACTIONS, build_actions
 from inspector.gui.app.actions.appearance import Appearance
 from inspector.gui.app.actions.audits import Audits
 from inspector.gui.app.actions.bookmarks import Bookmarks
 from inspector.gui.app.actions.comparisons import Comparisons
 from inspector.gui.app.actions.create import CreateActions
-from inspector.gui.app.actions.menu_layout import DOCUMENT_ACTIONS, build_actions, in_order
 from inspector.gui.app.actions.menus import Menus
 from inspector.gui.app.actions.s3_actions import S3Actions
 from inspector.gui.app.help.command_help import CommandHelp
-from inspector.gui.app.help.crash_reports import CrashReports
-from inspector.gui.app.layouts import Layouts
+from inspector.gui.app.help.reports import Reports
 from inspector.gui.app.notifications import JobNotifications
 from inspector.gui.app.sessions import Sessions
 from inspector.gui.app.start_page import StartPage
-from inspector.gui.app.tabs import DeferredTabs, Tabs
+from inspector.gui.app.tabs import DeferredTabs, OpenTab, Tabs
 from inspector.gui.app.toolbar import FindBar, ToolBar
-from inspector.gui.document.session import OpenTab
-from inspector.gui.hex.copying import CopyFormat
-from inspector.gui.kit.actions import Action, K, action, actions_in
 from inspector.gui.kit.dropping import DropLight, take_copy
 from inspector.gui.kit.files import TempDir, ask_for_files, ask_for_folder
 from inspector.gui.kit.icons import program_icon
@@ -57,12 +53,10 @@ TITLE = "Archive Inspector"
 DEFAULT_SIZE = QSize(1280, 800)
 INSPECTOR_ROWS = "inspector_rows"
 """The setting of the rows of the data inspector, joined by bars; empty for the usual ones."""
+CLOSED_PANELS = "closed_panels"
+"""The setting of the panels at the foot that the user closed: their names, separated by spaces."""
 FRAME_SIZE = QSize(20, 50)
 """Pixels that the frame of the window may need."""
-
-
-def _has_tabs(window: Window) -> bool:
-    return window.tabs.count() > 0
 
 
 class Window(QMainWindow):
@@ -74,10 +68,10 @@ class Window(QMainWindow):
         self.setAcceptDrops(True)
         self.setWindowTitle(TITLE)
         self.setWindowIcon(program_icon())
-        self.actions_, menus = build_actions(self, self.menuBar(), actions(), self.run)
+        self.actions_, menus = build_actions(self, self.menuBar(), lambda row: row.run(self, self.tab()))
         self.tabs = Tabs()
         self.appearance = Appearance(self.settings, self.tabs)
-        self.menus = Menus(self, self, menus, self.actions_)
+        self.menus = Menus(self, self.tabs, self.settings, menus, self.actions_)
         self.tool_bar = ToolBar(self.actions_, self)
         self.find_bar = FindBar(self.tool_bar, self.tab, self.tabs.shown_with_bytes)
         self.addToolBar(self.tool_bar)
@@ -86,19 +80,15 @@ class Window(QMainWindow):
         self.message = MessageBar()
         self.start_page = StartPage()
         self.temp_dir = TempDir()
-        self.audits = Audits(self, self.tabs, self.open_locations, self.settings)
-        self.create_actions = CreateActions(self, self)
-        self.comparisons = Comparisons(self, self.tabs, self.settings, self.say, self.open_location, self.temp_dir)
+        self.audits = Audits(self, self.tabs, self.settings)
+        self.create_actions = CreateActions(self, self.tabs, self.settings)
+        self.comparisons = Comparisons(self, self.tabs, self.settings, self.temp_dir)
         self.bookmarks = Bookmarks(self, self.settings, menus["Go"], self.tab)
-        self.command_help = CommandHelp(
-            self,
-            self.actions_,
-            TITLE,
-            self.settings,
-            open_archives=lambda: [tab.document.status for tab in self.tabs.all()],
-            say=self.say,
+        self.command_help = CommandHelp(self, self.actions_, self.settings)
+        self.reports = Reports(
+            self, self.message, self.settings, lambda: [tab.document.status for tab in self.tabs.all()]
         )
-        self.s3_actions = S3Actions(self, self)
+        self.s3_actions = S3Actions(self, self.tabs, self.settings, self.audits, self.status_line)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.start_page)
         self._stack.addWidget(self.tabs)
@@ -112,17 +102,11 @@ class Window(QMainWindow):
         self.drop_light = DropLight(centre, "Drop to open")
         self._shown: Tab | None = None
         self._close_agreed = False  # to lose unsaved work
-        self.layouts = Layouts(self.settings, self.tab, menus["Layout"], self)
+        self._arrangement = self.settings.state("docks")
+        self._closed_panels = frozenset(self.settings.text(CLOSED_PANELS).split())
         self.job_notifications = JobNotifications(self, self.tabs, self.settings)
-        sides = self.audits.sides | self.create_actions.sides | self.s3_actions.sides | self.comparisons.sides
-        self.deferred_tabs = DeferredTabs(self.tabs, self._open_at, self.settings.add_recent, sides)
+        self.deferred_tabs = DeferredTabs(self.tabs, self._open_at, self.settings.add_recent)
         self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.deferred_tabs.open, self.say)
-        self.crash_reports = CrashReports(self)
-        parts = (
-            *(self.appearance, self.audits, self.create_actions, self.comparisons, self.s3_actions),
-            *(self.command_help, self.bookmarks, self.sessions, self.layouts, self.find_bar),
-        )
-        self._parts: dict[type, object] = {Window: self} | {type(part): part for part in parts}
         self._connect()
         self.resize(DEFAULT_SIZE.boundedTo(self.screen().availableSize() - FRAME_SIZE))
         self.restoreGeometry(self.settings.state("geometry"))
@@ -131,19 +115,12 @@ class Window(QMainWindow):
     def _connect(self) -> None:
         self.start_page.chosen.connect(self.open_location)
         self.start_page.openWanted.connect(self.open_files)
-        self.crash_reports.saveRequested.connect(self._save_unfinished)
         self.tabs.currentChanged.connect(self._tab_changed)
         self.tabs.titlesChanged.connect(self._show_title)
+        self.tabs.openRequested.connect(self.open_together)
+        self.tabs.reloadRequested.connect(lambda anew: self.reopen() if anew else self.reload())
+        self.tabs.said.connect(self.say)
         self.tabs.tabCloseRequested.connect(self._ask_to_close_tab)
-
-    def run(self, wanted: Action) -> None:
-        """Do an action, if there is something to do it with."""
-        if (owner := self._owner(wanted)) is not None:
-            wanted.run(owner)
-
-    def _owner(self, wanted: Action) -> object | None:
-        """The object whose action it is: one of the window's parts, or the tab shown."""
-        return self.tab() if wanted.owner is None else self._parts[wanted.owner]
 
     def open_locations(self, locations: Iterable[str]) -> None:
         """Open locations, one tab each."""
@@ -195,7 +172,7 @@ class Window(QMainWindow):
         self.job_notifications.attach(tab)
         tab.document.selected.connect(self._enable_actions)
         tab.document.statusChanged.connect(self._show_header_button)
-        tab.document.client.died.connect(self.crash_reports.worker_died)
+        tab.document.client.died.connect(self.reports.worker_died)
         tab.document.statusChanged.connect(partial(self._audit_folder, tab))
         tab.editing.changed.connect(self._enable_actions)
         tab.editing.pastChanged.connect(self._enable_actions)
@@ -228,17 +205,14 @@ class Window(QMainWindow):
         if not shown and before is not None:
             self.tabs.setCurrentWidget(before)
 
-    @action("&Open…", K.Open, tip="Open archives", icon="open")
     def open_files(self) -> None:
         """Ask for files and open them."""
         ask_for_files(self, "Open Archives", self.open_together, self.tabs.shown_location())
 
-    @action("Open &Folder…", "Ctrl+Shift+O", tip="Open a dataset or a bucket's root; any other folder is audited")
     def open_folder(self) -> None:
         """Ask for a folder and open it."""
         ask_for_folder(self, "Open Folder", self.open_locations, self.tabs.shown_location())
 
-    @action("Open &Pasted Path", K.Paste, tip="Open paths in the clipboard")
     def paste_locations(self) -> None:
         """Open the paths in the clipboard."""
         found = from_mime(QGuiApplication.clipboard().mimeData())
@@ -284,8 +258,9 @@ class Window(QMainWindow):
             self.status_line.set_document(tab.document if tab is not None else None)
             self.tool_bar.go_to.clear()
             if tab is not None:
-                tab.floating.show()
-                self.layouts.arrange(tab)
+                tab.show_floating()
+                tab.arrange(self._arrangement)
+                tab.show_speaking(self._closed_panels)
                 tab.hex_pane.setFocus()
         self._show_title()
         self._enable_actions()
@@ -303,20 +278,19 @@ class Window(QMainWindow):
     def _leave_tab(self) -> None:
         """Leave the tab shown: adopt its arrangement for the next one, and hide its floating panels."""
         if self._shown is not None:
-            self.layouts.adopt(self._shown)
-            self._shown.floating.hide()
+            self._arrangement = self._shown.arrangement()
+            self._closed_panels = self._shown.quiet.adopt()
+            self._shown.hide_floating()
             self._shown = None
 
     def _show_header_button(self) -> None:
         tab = self.tab()
-        self.tool_bar.show_header_button(tab is not None and tab.has_header)
+        self.tool_bar.show_header_button(tab is not None and tab.document.has_header)
 
     def _enable_actions(self, *_: object) -> None:
         tab = self.tab()
-        for each in actions():
-            owner = tab if each.owner is None else None if each.document and tab is None else self._parts[each.owner]
-            can = owner is not None and (each.enabled is None or each.enabled(owner))
-            self.actions_[each.name].setEnabled(can)
+        for row in ACTIONS:
+            self.actions_[row.name].setEnabled(row.is_possible(self, tab))
         self.tool_bar.enable_fields(self.find_bar.has_bytes)
         self._show_header_button()
         self.menus.copying.setEnabled(tab is not None)
@@ -339,12 +313,10 @@ class Window(QMainWindow):
         self.tabs.remove(at)
         self._tab_changed()
 
-    @action("&Close", K.Close, tip="Close this archive", enabled=_has_tabs)
     def close_tab(self) -> None:
         """Close the tab shown; ask first if it has unsaved work."""
         self._ask_to_close_tab(self.tabs.currentIndex())
 
-    @action("Reloa&d", "F5", tip="Reload the file", icon="reload", document=True)
     def reload(self) -> None:
         """Reload the location of the tab shown, and keep its pending changes if they still apply."""
         tab = self.tab()
@@ -368,23 +340,14 @@ class Window(QMainWindow):
         self._close_tab(at)
         self._add_tab(fresh, at)
 
-    def _save_unfinished(self) -> None:
-        """Store the session, and ask where to save pending changes as patches."""
-        self.sessions.store()
-        for tab in self.tabs.all():
-            tab.save_flow.ask_export()
-
-    @action("Next &Tab", "Ctrl+Tab", "Ctrl+PgDown", tip="Show the next archive", enabled=_has_tabs)
     def next_tab(self) -> None:
         """Show the next tab."""
         self.tabs.step(1)
 
-    @action("Pr&evious Tab", "Ctrl+Shift+Tab", "Ctrl+PgUp", tip="Show the previous archive", enabled=_has_tabs)
     def previous_tab(self) -> None:
         """Show the previous tab."""
         self.tabs.step(-1)
 
-    @action("All Tab&s…", tip="Choose a tab", enabled=_has_tabs)
     def list_tabs(self) -> None:
         """Open the menu of all tabs."""
         self.tabs.list.open()
@@ -394,15 +357,12 @@ class Window(QMainWindow):
             event.ignore()
             return
         self._leave_tab()
-        self.layouts.store()
+        if not self._arrangement.isEmpty():
+            self.settings.set_state("docks", self._arrangement)
+            self.settings.set_text(CLOSED_PANELS, " ".join(sorted(self._closed_panels)))
         self.settings.set_state("geometry", self.saveGeometry())
         self.end()
         super().closeEvent(event)
-
-    @action("&Quit", K.Quit, "Ctrl+Q", tip="", role=QAction.MenuRole.QuitRole)
-    def close(self) -> bool:
-        """Close the window; ask first if there is unsaved work."""
-        return super().close()
 
     def _close_now(self) -> None:
         self._close_agreed = True
@@ -416,21 +376,16 @@ class Window(QMainWindow):
             tab.document.close()
         for side in self.tabs.sides():
             side.end()
-        self.create_actions.end()
-        self.s3_actions.end()
+        if (loaded := sys.modules.get("inspector.gui.ipc.client")) is not None:
+            for client in self.findChildren(loaded.Client):  # those of dialogs that are still open
+                client.close()
         self.temp_dir.clear()
 
-    @action("&Copy", K.Copy, tip="Copy the selection", document=True)
     def copy(self) -> None:
         """Copy the selection of the focused list, or else the selected bytes."""
         tab = self.tab()
         if not copy_cells(QApplication.focusWidget()) and tab is not None:
             tab.hex_pane.copy()
-
-    def copy_as(self, copy_format: CopyFormat) -> None:
-        """Copy the selected bytes in a format."""
-        if (tab := self.tab()) is not None:
-            tab.hex_pane.copy(copy_format)
 
     def _show_selection(self, start: int, stop: int) -> None:
         if (tab := self.tab()) is not None and self.sender() is tab.hex_pane:
@@ -444,16 +399,6 @@ class Window(QMainWindow):
     def settled(self) -> bool:
         """Whether all requests of all tabs are answered."""
         return all(tab.settled for tab in self.tabs.all()) and all(s.settled for s in self.tabs.sides())
-
-
-@cache
-def actions() -> tuple[Action, ...]:
-    """All actions in the order of the menus, each declared where it is done."""
-    owners = (
-        *(Window, Appearance, Audits, CreateActions, Comparisons, S3Actions),
-        *(CommandHelp, Bookmarks, Sessions, Layouts, FindBar),
-    )
-    return in_order((*chain.from_iterable(map(actions_in, owners)), *DOCUMENT_ACTIONS))
 
 
 def _unsaved_work(tabs: Iterable[QWidget]) -> list[str]:

@@ -59,39 +59,22 @@ class Navigation(QObject):
         self.menu.clear()
         for reference in references:
             action = self.menu.addAction(escaped(short(reference.words)))
-            action.triggered.connect(partial(self._chosen, reference))
+            action.triggered.connect(lambda _=False, reference=reference: self.go(reference))
         self.menu.setActiveAction(self.menu.actions()[0])
         self.menu.popup(self._view.mapToGlobal(QPoint(self._view.width() // 4, self._view.height() // 4)))
         self.menu.setFocus(Qt.FocusReason.PopupFocusReason)
 
-    def _chosen(self, reference: Reference, _: bool = False) -> None:
-        self.go(reference)
-
     # ---- steps -------------------------------------------------------------------------------------------------
 
-    def next_unexplained(self) -> None:
-        """Show the next bytes that no field explains."""
-        self._step_unexplained(False)
-
-    def previous_unexplained(self) -> None:
-        """Show the previous bytes that no field explains."""
-        self._step_unexplained(True)
-
-    def _step_unexplained(self, backwards: bool) -> None:
+    def step_unexplained(self, *, backwards: bool) -> None:
+        """Show the next bytes that no field explains, or those before."""
         here = self._document.selection
         message = ALL_EXPLAINED_BEFORE if backwards else ALL_EXPLAINED_AFTER
         job = self._document.start(ArchiveRequests.next_unexplained, here.layer, here.caret, backwards)
         job.then(partial(self._go_to_target, message))
 
-    def next_alike(self) -> None:
-        """Show the next field of the selected kind."""
-        self._step_kind(False)
-
-    def previous_alike(self) -> None:
-        """Show the previous field of the selected kind."""
-        self._step_kind(True)
-
-    def _step_kind(self, backwards: bool) -> None:
+    def step_kind(self, *, backwards: bool) -> None:
+        """Show the next field of the selected kind, or the one before."""
         here, field = self._document.selection, self._field()
         if field is None:
             self._document.reported.emit("No field is selected.")

@@ -44,16 +44,11 @@ class Gutter(QWidget):
         self._look: Look | None = None
         self._place = (0, 0, 0, 0)
         self._arrows: Sequence[Arrow] = ()
-        self._strokes: list[DrawnArrow] = []
+        self.strokes: list[DrawnArrow] = []
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("References")
         self.setAccessibleDescription("Arrows from references to the bytes they point to")
-
-    @property
-    def strokes(self) -> list[DrawnArrow]:
-        """The arrows as drawn."""
-        return self._strokes
 
     def show_arrows(self, arrows: Sequence[Arrow]) -> None:
         """Replace the arrows."""
@@ -70,9 +65,9 @@ class Gutter(QWidget):
 
     def _update_strokes(self, moved: bool = True) -> None:
         columns, top, rows, caret = self._place
-        before = self._strokes
-        self._strokes = lay_out_arrows(self._arrows, columns, top, rows, self._lanes(), caret) if columns else []
-        if self._strokes != before or (moved and before):
+        before = self.strokes
+        self.strokes = lay_out_arrows(self._arrows, columns, top, rows, self._lanes(), caret) if columns else []
+        if self.strokes != before or (moved and before):
             self.update()
 
     def _lanes(self) -> int:
@@ -102,9 +97,9 @@ class Gutter(QWidget):
 
     def stroke_at(self, place: QPoint) -> DrawnArrow | None:
         """The arrow nearest to a pixel, None if none is close."""
-        near = [(self._distance(stroke, place), not stroke.lit, at) for at, stroke in enumerate(self._strokes)]
+        near = [(self._distance(stroke, place), not stroke.lit, at) for at, stroke in enumerate(self.strokes)]
         best = min(near, default=None)
-        return self._strokes[best[2]] if best is not None and best[0] <= _HIT_DISTANCE else None
+        return self.strokes[best[2]] if best is not None and best[0] <= _HIT_DISTANCE else None
 
     def _distance(self, stroke: DrawnArrow, place: QPoint) -> int:
         corners = self.line_of(stroke)
@@ -134,7 +129,7 @@ class Gutter(QWidget):
                 painter.fillRect(self.rect(), self._look.base)
                 # Highlighted arrows are drawn on top.
                 for lit in (False, True):
-                    self._draw(painter, [stroke for stroke in self._strokes if stroke.lit is lit], lit, self._look)
+                    self._draw(painter, [stroke for stroke in self.strokes if stroke.lit is lit], lit, self._look)
         finally:
             painter.end()
 

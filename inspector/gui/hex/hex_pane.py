@@ -37,7 +37,6 @@ from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.hex.layer_bar import LayerBar, Mode
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
-from inspector.gui.ipc.client import Job
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import path_text, plain, short
 from inspector.gui.kit.widgets import ElidedLabel
@@ -86,14 +85,10 @@ class HexPane(QWidget):
         self._info: LayerInfo | None = None
         self._model: HexModel | None = None
         self._following = False
-        self._map_job: Job[list[int]] | None = None
         self._damage: list[Span] = []
         self._unread: tuple[int, Spans] = (0, ())
         self._roles = 0
         self._verdicts = 0
-        self._verdict_job: Job[list[int]] | None = None
-        self._census_job: Job[Census] | None = None
-        self._counts_job: Job[dict[Verdict, int]] | None = None
         self._counted: int | None = None
         """The layer of which structures and verdicts are counted as they are now; None if none is."""
         self._by = ColourBy.STRUCTURE
@@ -167,7 +162,7 @@ class HexPane(QWidget):
         self.hex.lane.chosen.connect(self._choose_structure)
         self.legend.litChanged.connect(self._light)
         self.legend.stepRequested.connect(self._step)
-        self.map.setColourBy(self._by)
+        self.map.show_state(by=self._by)
         self.map.rowsRequested.connect(self._draw_map)
         self.map.jumped.connect(self._jump)
 
@@ -196,7 +191,7 @@ class HexPane(QWidget):
         """Colour bytes and map by structure or by something else."""
         self._by = by
         self.hex.setColourBy(by)
-        self.map.setColourBy(by)
+        self.map.show_state(by=by)
         self._show_bands()
         self._update_legend()
 
@@ -257,13 +252,13 @@ class HexPane(QWidget):
         size = self._info.size if self._info is not None else 0
         layer = self._document.layer
         self._notes = {at: visible(note) for which, at, note in self._bookmarks if which == layer and at < size}
-        self.hex.setBookmarks(self._notes)
-        self.map.setBookmarks(self._notes)
+        self.hex.paint_with(bookmarks=sorted(self._notes))
+        self.map.show_state(bookmarks=dict(sorted(self._notes.items())))
 
     def set_edited(self, spans: Spans) -> None:
         """Underline the bytes of the layer that are not on disk yet."""
         self._edited = spans
-        self.hex.setEdited(spans)
+        self.hex.mark(edited=spans)
         self._update_legend()
 
     def _show_menu(self, _: int, place: QPoint) -> None:
@@ -326,7 +321,7 @@ class HexPane(QWidget):
             if layer != self._document.layer:
                 return
             self._damage = list(spans)
-            self.map.setDamage(self._damage)
+            self.map.show_state(damage=self._damage)
             self._show_damage()
             self._update_legend()
 
@@ -340,59 +335,42 @@ class HexPane(QWidget):
     def _show_unread(self) -> None:
         layer, spans = self._unread
         shown = spans if self._info is not None and self._info.layer == layer else ()
-        self.hex.setUnread(shown)
-        self.map.setUnread(shown)
+        self.hex.mark(unread=shown)
+        self.map.show_state(unread=shown)
         self._update_legend()
 
     def _show_damage(self) -> None:
         """Mark the damage; the selected finding is always included, however many there are."""
         selection = self._document.selection
         chosen = selection.spans if selection.wrong else ()
-        self.hex.setDamage([*self._damage, *chosen])
+        self.hex.mark(damage=[*self._damage, *chosen])
 
     def _draw_map(self, rows: int) -> None:
-        for job in (self._map_job, self._verdict_job):
-            if job is not None:
-                job.supersede()
-        if self._info is not None and rows > 0:
-            client, layer = self._document.client, self._info.layer
-            self._map_job = client.start(ArchiveRequests.overview, layer, rows).then(self._show_map)
-            if layer != self._counted:
-                self._count(layer)
-            status = self._document.status
-            if status.checked or status.judged:
-                self._verdict_job = client.start(ArchiveRequests.verdict_overview, layer, rows).then(
-                    self._show_verdicts
-                )
-            else:
-                self._show_verdicts([])  # verdicts of an earlier version of the bytes
-
-    def _count(self, layer: int) -> None:
-        """Count the structures and the verdicts of a layer, which are the same however high the map is."""
-        for job in (self._census_job, self._counts_job):
-            if job is not None:
-                job.supersede()
-        client = self._document.client
-        self._census_job = client.start(ArchiveRequests.census, layer).then(self._take_census)
-        self._counts_job = client.start(ArchiveRequests.verdict_counts, layer).then(self._take_counts)
-        self._counted = layer
+        if self._info is None or rows <= 0:
+            return
+        document, layer = self._document, self._info.layer
+        document.start(ArchiveRequests.overview, layer, rows).then(self._show_map, bool)
+        if layer != self._counted:
+            # Structures and verdicts are the same however high the map is.
+            document.start(ArchiveRequests.census, layer).then(partial(self._learn, "_census"), bool)
+            document.start(ArchiveRequests.verdict_counts, layer).then(partial(self._learn, "_judged"), bool)
+            self._counted = layer
+        if document.status.checked or document.status.judged:
+            document.start(ArchiveRequests.verdict_overview, layer, rows).then(self._show_verdicts, bool)
+        else:
+            self._show_verdicts([])  # verdicts of an earlier version of the bytes
 
     def _show_verdicts(self, sets: list[int]) -> None:
-        self.map.setVerdicts(sets)
-        self._verdicts = reduce(or_, sets, 0)
-        self._update_legend()
+        self.map.show_state(verdicts=sets)
+        self._learn("_verdicts", reduce(or_, sets, 0))
 
     def _show_map(self, sets: list[int]) -> None:
-        self.map.setRows(sets)
-        self._roles = reduce(or_, sets, 0)
-        self._update_legend()
+        self.map.show_state(sets=sets)
+        self._learn("_roles", reduce(or_, sets, 0))
 
-    def _take_census(self, found: Census) -> None:
-        self._census = found
-        self._update_legend()
-
-    def _take_counts(self, judged: dict[Verdict, int]) -> None:
-        self._judged = judged
+    def _learn(self, name: str, found: object) -> None:
+        """Take what the legend is made of."""
+        setattr(self, name, found)
         self._update_legend()
 
     def _update_legend(self) -> None:
@@ -407,13 +385,13 @@ class HexPane(QWidget):
         if not self.band.isHidden() and self.band_feed.whole is not None:
             looks = class_entries(shares_of(self.band_feed.whole))
             entries = looks if self._by is ColourBy.ENTROPY else [*entries, *looks]
-        unread = bool(self.hex.unread())
+        unread = bool(self.hex.scene.unread)
         self.legend.setEntries(entries, bool(self._damage), self._verdicts, bool(self._edited), unread)
 
     def _light(self, entry: LegendEntry | None) -> None:
         """Light the bytes of an entry of the legend up, in the hex view and in the map."""
-        self.hex.setLit(None if entry is None else entry.lit)
-        self.map.setLit(None if entry is None else entry.bits)
+        self.hex.paint_with(lit=None if entry is None else entry.lit)
+        self.map.show_state(lit=None if entry is None else entry.bits)
         self.band.setLit(entry.mark if entry is not None and isinstance(entry.mark, ByteClass) else None)
 
     def _step(self, entry: LegendEntry, backwards: bool) -> None:
@@ -459,8 +437,7 @@ class HexPane(QWidget):
         is_current = (selection.caret, selection.length) == (self.hex.caret(), self.hex.selection().size)
         if selection.origin != ORIGIN and not is_current:
             self.hex.goTo(selection.caret, selection.length)
-        self.hex.setOutline(selection.spans)
-        self.hex.setChecksum(selection.stored, selection.omitted)
+        self.hex.mark(outline=selection.spans, stored=selection.stored, omitted=selection.omitted)
         self._show_damage()
         self._following = False
 
@@ -497,8 +474,7 @@ class HexPane(QWidget):
         def show(references: tuple[Reference, ...]) -> None:
             covering = next((each for each in references if each.place), None)
             if covering is not None and self._document.selection is selection:
-                self.hex.setOutline(covering.covers)
-                self.hex.setChecksum(covering.place, covering.omits)
+                self.hex.mark(outline=covering.covers, stored=covering.place, omitted=covering.omits)
 
         place = (explanation.layer, explanation.offset, None)
         self._document.client.ask(ArchiveRequests.references, *place).then(show, self._document.reported.emit)

@@ -106,17 +106,12 @@ class StructureLane(QWidget):
         self._look: Look | None = None
         self._caret = -1
         self._damage: Sequence[Span] = ()
-        self._brackets: list[Bracket] = []
+        self.brackets: list[Bracket] = []
         self._labels: list[tuple[QRect, tuple[Bracket, ...], str]] = []
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("Structures")
         self.setAccessibleDescription("The name of each structure beside its bytes; the Structure panel lists them too")
-
-    @property
-    def brackets(self) -> list[Bracket]:
-        """The brackets as drawn."""
-        return self._brackets
 
     def labels(self) -> list[tuple[QRect, str]]:
         """The names as drawn, elided where they had to be, and their places."""
@@ -124,8 +119,8 @@ class StructureLane(QWidget):
 
     def show_rows(self, look: Look, brackets: list[Bracket], caret: int, damage: Sequence[Span]) -> None:
         """Draw these brackets; the names of structures around the caret are bold, of damaged ones in its colour."""
-        if (look, brackets, caret, damage) != (self._look, self._brackets, self._caret, self._damage):
-            self._look, self._brackets, self._caret, self._damage = look, brackets, caret, damage
+        if (look, brackets, caret, damage) != (self._look, self.brackets, self._caret, self._damage):
+            self._look, self.brackets, self._caret, self._damage = look, brackets, caret, damage
             self._lay_out()
             self.update()
 
@@ -142,13 +137,13 @@ class StructureLane(QWidget):
     def _lay_out(self) -> None:
         """Place the names: in the row where their structure begins or, where one does not fit, the next of its rows."""
         assert self._look is not None
-        left = max((self._x_of(each) for each in self._brackets), default=0) + _TICK + 8
+        left = max((self._x_of(each) for each in self.brackets), default=0) + _TICK + 8
         free: dict[int, int] = {}  # the first free pixel of rows with names
         left_out: dict[int, list[Bracket]] = {}
         self._labels = []
         # What only holds others has its name in the room that the others leave.
         for bracket in sorted(
-            self._brackets, key=lambda each: (not each.begins, each.structure.kind.shape is Shape.GROUP)
+            self.brackets, key=lambda each: (not each.begins, each.structure.kind.shape is Shape.GROUP)
         ):
             metrics = QFontMetrics(self._font_of(bracket))
             text = plain_line(bracket.text)
@@ -200,7 +195,7 @@ class StructureLane(QWidget):
         row = place.y() // self._look.line if self._look is not None else -1
         near = [
             each
-            for each in self._brackets
+            for each in self.brackets
             if each.first <= row <= each.last and abs(self._x_of(each) + _TICK // 2 - place.x()) <= _HIT_DISTANCE
         ]
         return near[-1] if near else None
@@ -225,7 +220,7 @@ class StructureLane(QWidget):
         try:
             if self._look is not None:
                 painter.fillRect(self.rect(), self._look.base)
-                for bracket in self._brackets:
+                for bracket in self.brackets:
                     self._draw_bracket(painter, bracket, self._look)
                 for rect, brackets, text in self._labels:
                     self._draw_label(painter, rect, brackets[0], text, self._look)

@@ -42,7 +42,7 @@ class Overwriting(QObject):
         self._show_state()
 
     def _show_state(self) -> None:
-        self._view.setOverwriting(self._on, int(self._state.half is not None))
+        self._view.paint_with(overwriting=self._on, digit=int(self._state.half is not None))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: ARG002 - there is one view
         """Handle keys; Paste then belongs to the view and not to the shortcuts of the window."""
@@ -107,29 +107,24 @@ class TypingState:
     """Turns typed characters into bytes: two hex digits per byte in one pane, one ASCII character in the other."""
 
     def __init__(self) -> None:
-        self._half: int | None = None
-
-    @property
-    def half(self) -> int | None:
-        """The offset of the byte of which one digit has been typed, if any."""
-        return self._half
+        self.half: int | None = None
 
     def reset(self) -> None:
         """Start a new byte with the next digit."""
-        self._half = None
+        self.half = None
 
     def typed(self, character: str, pane: Pane, offset: int, old: bytes) -> ByteEdit | None:
         """The edit for a character typed at a byte; None if the character is not valid in the pane."""
-        again = self._half == offset
+        again = self.half == offset
         if pane is Pane.TEXT:
-            self._half = None
+            self.half = None
             is_plain = len(character) == 1 and " " <= character <= "~"
             return ByteEdit(offset, old, character.encode(), True, False) if is_plain else None
         digit = _DIGITS.find(character.lower()) if len(character) == 1 else -1
         if digit < 0 or len(old) != 1:
             return None
         new = old[0] & 0xF0 | digit if again else digit << 4 | old[0] & 0x0F
-        self._half = None if again else offset
+        self.half = None if again else offset
         return ByteEdit(offset, old, bytes((new,)), again, again)
 
 

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from math import ceil
 from typing import NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct
 from PySide6.QtCore import QLine, QLineF, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalette, QPen, QPolygon
 
@@ -161,32 +161,33 @@ class Grid:
 
 
 class ViewState(Struct):
-    """What to paint: bytes, caret, contours (merged spans). ``focused``: the view has the keyboard focus.
+    """What to paint: bytes, caret, marks (merged spans). ``focused``: the view has the keyboard focus.
 
     ``outline`` is the selected field or the bytes a checksum covers, ``stored`` the checksum itself, ``omitted`` the
-    bytes it leaves out, ``edited`` the bytes not on disk yet. With ``overwriting``, typing replaces the byte at the
-    caret from its digit ``digit`` (0 or 1) on. ``structures`` are outlined, outer ones first. With ``lit``, only
-    backgrounds that say one of these (see ``Paint.what``) are painted; with ``spotlight``, only those of these bytes.
-    ``bookmarks`` are offsets in order, each of which gets a flag; ``unread`` are bytes that a reader never reads.
+    bytes it leaves out, ``edited`` the bytes not on disk yet, ``unread`` those that a reader never reads. With
+    ``overwriting``, typing replaces the byte at the caret from its digit ``digit`` (0 or 1) on. ``structures`` are
+    outlined, outer ones first. With ``lit``, only backgrounds that say one of these (see ``Paint.what``) are painted;
+    with ``spotlight``, only those of these bytes. ``bookmarks`` are
+    offsets in order, each of which gets a flag.
     """
 
-    model: HexModel
     layout: Layout
     grid: Grid
     cursor: Cursor
-    outline: Sequence[Span] = field(default_factory=list)
-    damage: Sequence[Span] = field(default_factory=list)
+    model: HexModel | None = None
+    outline: Sequence[Span] = ()
+    damage: Sequence[Span] = ()
+    stored: Sequence[Span] = ()
+    omitted: Sequence[Span] = ()
+    edited: Sequence[Span] = ()
+    unread: Sequence[Span] = ()
+    spotlight: Sequence[Span] = ()
+    bookmarks: Sequence[int] = ()
+    lit: frozenset[Hashable] | None = None
+    structures: Sequence[Structure] = ()
     focused: bool = False
-    stored: Sequence[Span] = field(default_factory=list)
-    omitted: Sequence[Span] = field(default_factory=list)
-    edited: Sequence[Span] = field(default_factory=list)
     overwriting: bool = False
     digit: int = 0
-    structures: Sequence[Structure] = field(default_factory=list)
-    lit: frozenset[Hashable] | None = None
-    spotlight: Sequence[Span] = field(default_factory=list)
-    bookmarks: Sequence[int] = ()
-    unread: Sequence[Span] = field(default_factory=list)
 
     @property
     def has_contours(self) -> bool:
@@ -208,7 +209,8 @@ class RowPainter:
     def __init__(self, painter: QPainter, look: Look, scene: ViewState) -> None:
         self._painter = painter
         self._look = look
-        self._scene = scene
+        assert scene.model is not None
+        self._scene, self._model = scene, scene.model
         painter.setFont(look.font)
 
     def paint(self, rows: range, top: int) -> None:
@@ -237,7 +239,7 @@ class RowPainter:
 
     def _backgrounds(self, span_painted: Span, top: int) -> None:
         brushes, lit, base = self._look.brushes, self._scene.lit, span_painted.start
-        tints = self._scene.model.tints_at(*span_painted)
+        tints = self._model.tints_at(*span_painted)
         if self._scene.spotlight:
             lights = overlapping(self._scene.spotlight, *span_painted)
             tints = [
@@ -314,7 +316,7 @@ class RowPainter:
     def _text(self, spans: Sequence[Span], span_painted: Span, top: int) -> None:
         look, layout, painter = self._look, self._scene.layout, self._painter
         selection = self._scene.cursor.selection
-        cached = self._scene.model.bytes_at(*span_painted)
+        cached = self._model.bytes_at(*span_painted)
         first, left = layout.hex_start, MARGIN + layout.hex_start * look.cell
         painter.setPen(look.text)
         y = top + look.baseline
@@ -432,7 +434,7 @@ class RowPainter:
         is_hex = scene.cursor.pane is Pane.HEX
         cell = layout.hex_cell(column) + scene.digit if is_hex else layout.text_cell(column)
         row = layout.span_of(caret // layout.columns)
-        letter = row_text(scene.model.bytes_at(*row), row, layout.columns)[cell - layout.hex_start]
+        letter = row_text(self._model.bytes_at(*row), row, layout.columns)[cell - layout.hex_start]
         block = QRect(look.x(cell), top + 2, look.x(cell + 1) - look.x(cell), look.line - 4)
         self._painter.fillRect(block, QColor(look.colours.text))
         self._painter.setPen(QColor(look.colours.base))

@@ -105,8 +105,8 @@ class RowArea(QAbstractScrollArea):
         self._in_relayout = False
         self._layout = Layout(0, 16)
         self._scroll = RowScroll()
-        self._look = look_for(0, self.palette())
-        self._grid = Grid(self._look, self._layout)
+        self.look = look_for(0, self.palette())
+        self._grid = Grid(self.look, self._layout)
         self._column_header = ColumnHeader(self)
         self.gutter = Gutter(self)
         self.lane = StructureLane(self)
@@ -123,11 +123,6 @@ class RowArea(QAbstractScrollArea):
         self._set_margins()
 
     # ---- appearance --------------------------------------------------------------------------------------------
-
-    @property
-    def look(self) -> Look:
-        """The current font and colours."""
-        return self._look
 
     def setBytesPerRow(self, count: int) -> None:
         """Show ``count`` bytes per row, 0 for as many as fit."""
@@ -158,16 +153,16 @@ class RowArea(QAbstractScrollArea):
     def restyle(self) -> None:
         """Apply the current font and palette."""
         look = look_for(self._zoom, self.palette())
-        if look is self._look:
+        if look is self.look:
             return
-        self._look = look
+        self.look = look
         self._set_margins()
         self._relayout()
 
     def _relayout(self) -> None:
         """Recompute the layout for the width; the first visible byte stays in the first row."""
         first = self._scroll.top * self._layout.columns
-        look, total = self._look, self.viewport().width() + self._gutter_width + self._lane_width
+        look, total = self.look, self.viewport().width() + self._gutter_width + self._lane_width
         minimum = MIN_WIDTH if self._arrows_shown else 0
         if self._requested_columns:
             self._layout = Layout(self._size, self._requested_columns, self._base)
@@ -204,7 +199,7 @@ class RowArea(QAbstractScrollArea):
         """Reserve space for the column labels, and pixels for the gutter and the lane."""
         self._gutter_width = self._gutter_width if gutter_width is None else gutter_width
         self._lane_width = self._lane_width if lane_width is None else lane_width
-        margins = QMargins(self._gutter_width, self._look.line + _HEADER_GAP, self._lane_width, 0)
+        margins = QMargins(self._gutter_width, self.look.line + _HEADER_GAP, self._lane_width, 0)
         if margins != self.viewportMargins():
             self.setViewportMargins(margins)
         area = self.viewport().geometry()
@@ -226,12 +221,12 @@ class RowArea(QAbstractScrollArea):
         layout, caret = self._layout if self._size else None, self._caret_at()
         left = self.horizontalScrollBar().value() - self._gutter_width
         column = None if caret is None else caret % self._layout.columns
-        self._column_header.show_state(self._look, layout, column, left, self.hasFocus(), self._lane_width)
+        self._column_header.show_state(self.look, layout, column, left, self.hasFocus(), self._lane_width)
         self._update_gutter()
 
     def _update_gutter(self) -> None:
-        caret, rows = self._caret_at(), -(-self.viewport().height() // self._look.line)
-        self.gutter.show_rows(self._look, self._layout.columns, self._scroll.top, rows, -1 if caret is None else caret)
+        caret, rows = self._caret_at(), -(-self.viewport().height() // self.look.line)
+        self.gutter.show_rows(self.look, self._layout.columns, self._scroll.top, rows, -1 if caret is None else caret)
         self._update_lane()
 
     def _update_lane(self) -> None:
@@ -241,7 +236,7 @@ class RowArea(QAbstractScrollArea):
 
     def shown(self) -> Span:
         """The bytes in the rows that are fully or partly visible."""
-        rows = -(-self.viewport().height() // self._look.line)
+        rows = -(-self.viewport().height() // self.look.line)
         first = self._layout.span_of(self._scroll.top)
         return Span(first.start, max(first.start, self._layout.span_of(self._scroll.top + rows - 1).stop))
 
@@ -251,7 +246,7 @@ class RowArea(QAbstractScrollArea):
         left, right = self._grid.edges(pane, column, column + 1)
         # The position of a distant row may not fit into 32 bits; just outside the viewport is as good.
         rows = max(-1, min(row - self._scroll.top, self._scroll.page + 1))
-        return QRect(left - self.horizontalScrollBar().value(), rows * self._look.line, right - left, self._look.line)
+        return QRect(left - self.horizontalScrollBar().value(), rows * self.look.line, right - left, self.look.line)
 
     def over(self, place: QPoint) -> int | None:
         """The byte at a pixel of the viewport, None between bytes."""
@@ -266,7 +261,7 @@ class RowArea(QAbstractScrollArea):
 
     def _row_and_cell(self, place: QPoint) -> tuple[int, float]:
         x = place.x() + self.horizontalScrollBar().value()
-        return self._scroll.top + place.y() // self._look.line, self._look.cell_at(x)
+        return self._scroll.top + place.y() // self.look.line, self.look.cell_at(x)
 
     # ---- scrolling ---------------------------------------------------------------------------------------------
 
@@ -290,7 +285,7 @@ class RowArea(QAbstractScrollArea):
         if not moved:
             return
         if abs(moved) < self._scroll.page:
-            self.viewport().scroll(0, -moved * self._look.line)
+            self.viewport().scroll(0, -moved * self.look.line)
         else:
             self.viewport().update()
         self._update_bar()
@@ -343,7 +338,7 @@ class RowArea(QAbstractScrollArea):
                 self.zoomRequested.emit(notches)
         elif angle.x() or modifiers & Qt.KeyboardModifier.ShiftModifier:
             horizontal = self.horizontalScrollBar()
-            horizontal.setValue(horizontal.value() - round((angle.x() or angle.y()) / _NOTCH * 4 * self._look.cell))
+            horizontal.setValue(horizontal.value() - round((angle.x() or angle.y()) / _NOTCH * 4 * self.look.cell))
         else:
             self._wheel_delta += angle.y() * _WHEEL_ROWS
             rows = int(self._wheel_delta / _NOTCH)
@@ -374,14 +369,14 @@ class RowArea(QAbstractScrollArea):
     def sizeHint(self) -> QSize:
         """Sixteen bytes per row and 24 rows."""
         return QSize(
-            Grid(self._look, Layout(0, 16)).width + self.verticalScrollBar().sizeHint().width(), 24 * self._look.line
+            Grid(self.look, Layout(0, 16)).width + self.verticalScrollBar().sizeHint().width(), 24 * self.look.line
         )
 
     def wantedWidth(self) -> int:
         """Rows of 16 bytes with their text, which come before the panels beside; less of them in a large font."""
-        needed = Grid(self._look, Layout(self._size, _LANE_COLUMNS)).width + self.verticalScrollBar().sizeHint().width()
+        needed = Grid(self.look, Layout(self._size, _LANE_COLUMNS)).width + self.verticalScrollBar().sizeHint().width()
         return max(self.minimumSizeHint().width(), min(needed + MIN_WIDTH, _MAX_LEAST_WIDTH))
 
     def minimumSizeHint(self) -> QSize:
         """Less than is wanted, so that a window fits on half of a screen; the rest can be scrolled to."""
-        return QSize(24 * round(self._look.cell), 6 * self._look.line)
+        return QSize(24 * round(self.look.cell), 6 * self.look.line)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QBasicTimer, QEvent, QObject, QPoint, Qt, QTimerEvent, Signal
 from PySide6.QtGui import (
@@ -56,18 +56,8 @@ class HexView(RowArea):
         install(HexView)
         self._model: HexModel | None = None
         self._cursor = Cursor(0)
-        self._outline: list[Span] = []
-        self._damage: list[Span] = []
-        self._stored: list[Span] = []
-        self._omitted: list[Span] = []
-        self._edited: list[Span] = []
-        self._lit: frozenset[Hashable] | None = None
-        self._spotlight: list[Span] = []
-        self._unread: list[Span] = []
-        self._bookmarks: list[int] = []
+        self.scene = ViewState(self._layout, self._grid, self._cursor)
         self._colour_by = ColourBy.STRUCTURE
-        self._overwriting = False
-        self._digit = 0
         self._empty_text = "Nothing is shown."
         self._pointer = Pointer(self)
         self._pointer.placed.connect(self._place_caret)
@@ -87,8 +77,8 @@ class HexView(RowArea):
         self._size = model.size if model is not None else 0
         self._cursor = Cursor(self._size)
         self._scroll.top = 0
-        self._outline, self._damage, self._stored, self._omitted, self._edited = [], [], [], [], []
-        self._spotlight, self._unread = [], []
+        kept = {name: getattr(self.scene, name) for name in ("bookmarks", "lit", "overwriting", "digit")}
+        self.scene = ViewState(self._layout, self._grid, self._cursor, model, **kept)
         if model is not None:
             model.colour_by(self._colour_by)
             model.changed.connect(self._arrived)
@@ -105,43 +95,22 @@ class HexView(RowArea):
         self._empty_text = text
         self.viewport().update()
 
-    def setOutline(self, spans: Iterable[tuple[int, int]]) -> None:
-        """Outline the bytes of the selected field."""
-        self._outline = merged(spans, self._size)
-        self.viewport().update()
+    def mark(self, **marks: Iterable[tuple[int, int]]) -> None:
+        """Mark bytes, by the names of ``ViewState``, such as ``outline``.
 
-    def setChecksum(self, stored: Iterable[tuple[int, int]], omitted: Iterable[tuple[int, int]]) -> None:
-        """Mark the stored checksum and the bytes it leaves out; the bytes it covers are the outline.
-
-        With a stored checksum only these bytes and its own keep their colours.
+        With a stored checksum only the outline, which is the bytes it covers, and its own bytes keep their colours.
         """
-        self._stored, self._omitted = merged(stored, self._size), merged(omitted, self._size)
-        self._spotlight = merged([*self._outline, *self._stored], self._size) if self._stored else []
-        self.viewport().update()
-
-    def setDamage(self, spans: Iterable[tuple[int, int]]) -> None:
-        """Mark damaged bytes; an empty span is where something is missing."""
-        self._damage = merged(spans, self._size)
+        for name, spans in marks.items():
+            setattr(self.scene, name, merged(spans, self._size))
+        scene = self.scene
+        scene.spotlight = merged([*scene.outline, *scene.stored], self._size) if scene.stored else ()
         self._update_lane()
         self.viewport().update()
 
-    def setBookmarks(self, offsets: Iterable[int]) -> None:
-        """Flag bytes that have a bookmark."""
-        self._bookmarks = sorted(offsets)
-        self.viewport().update()
-
-    def setUnread(self, spans: Iterable[tuple[int, int]]) -> None:
-        """Grey out bytes that a reader never reads."""
-        self._unread = merged(spans, self._size)
-        self.viewport().update()
-
-    def unread(self) -> list[Span]:
-        """The bytes that are greyed out."""
-        return self._unread
-
-    def setEdited(self, spans: Iterable[tuple[int, int]]) -> None:
-        """Underline bytes that are not on disk yet."""
-        self._edited = merged(spans, self._size)
+    def paint_with(self, **state: object) -> None:
+        """Change what else ``ViewState`` holds, such as ``lit`` or ``bookmarks``."""
+        for name, value in state.items():
+            setattr(self.scene, name, value)
         self.viewport().update()
 
     def setColourBy(self, by: ColourBy) -> None:
@@ -149,17 +118,6 @@ class HexView(RowArea):
         self._colour_by = by
         if self._model is not None:
             self._model.colour_by(by)
-        self.viewport().update()
-
-    def setLit(self, lit: frozenset[Hashable] | None) -> None:
-        """Light bytes up: paint only the backgrounds that say one of these, see ``Paint.what``; all with None."""
-        if lit != self._lit:
-            self._lit = lit
-            self.viewport().update()
-
-    def setOverwriting(self, on: bool, digit: int = 0) -> None:
-        """Show whether typing overwrites the byte at the caret, from its first (0) or second (1) digit on."""
-        self._overwriting, self._digit = on, digit
         self.viewport().update()
 
     def setCaretDescription(self, text: str) -> None:
@@ -173,10 +131,10 @@ class HexView(RowArea):
         self._pointer.explain(offset, text)
 
     def _update_lane(self) -> None:
-        rows = -(-self.viewport().height() // self._look.line)
+        rows = -(-self.viewport().height() // self.look.line)
         structures = self._model.structures_at(*self.shown()) if self._model is not None else []
         brackets = lay_out_brackets(structures, self._layout.columns, self._scroll.top, rows)
-        self.lane.show_rows(self._look, brackets, self._cursor.caret, self._damage)
+        self.lane.show_rows(self.look, brackets, self._cursor.caret, self.scene.damage)
 
     def _resized(self) -> None:
         assert self._model is not None
@@ -284,36 +242,21 @@ class HexView(RowArea):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
         try:
-            painter.fillRect(event.rect(), self._look.base)
+            painter.fillRect(event.rect(), self.look.base)
             if self._model is None or not self._size:
-                painter.setPen(self._look.quiet)
+                painter.setPen(self.look.quiet)
                 flags = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
                 painter.drawText(self.viewport().rect().adjusted(16, 16, -16, -16), flags, self._empty_text)
                 return
             self._model.request(*self.shown())
             painter.translate(-self.horizontalScrollBar().value(), 0)
             # Anchor hatching to the bytes, so that scrolled rows match rows painted now.
-            painter.setBrushOrigin(0, -(self._scroll.top * self._look.line) % HATCH_PERIOD)
-            scene = ViewState(
-                self._model,
-                self._layout,
-                self._grid,
-                self._cursor,
-                self._outline,
-                self._damage,
-                self.hasFocus(),
-                self._stored,
-                self._omitted,
-                self._edited,
-                self._overwriting,
-                self._digit,
-                self._model.structures_at(*self.shown()) if self._colour_by is not ColourBy.KIND else (),
-                self._lit,
-                self._spotlight,
-                self._bookmarks,
-                self._unread,
-            )
-            line = self._look.line
+            painter.setBrushOrigin(0, -(self._scroll.top * self.look.line) % HATCH_PERIOD)
+            scene = self.scene
+            scene.layout, scene.grid, scene.focused = self._layout, self._grid, self.hasFocus()
+            shows_structures = self._colour_by is not ColourBy.KIND
+            scene.structures = self._model.structures_at(*self.shown()) if shows_structures else ()
+            line = self.look.line
             first, last = max(0, event.rect().top()) // line, event.rect().bottom() // line
             top = self._scroll.top
             self._row_painter(painter, scene).paint(range(top + first, top + last + 1), first * line)
@@ -321,7 +264,7 @@ class HexView(RowArea):
             painter.end()
 
     def _row_painter(self, painter: QPainter, scene: ViewState) -> RowPainter:
-        return RowPainter(painter, self._look, scene)
+        return RowPainter(painter, self.look, scene)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         move = move_of(event)
@@ -359,7 +302,7 @@ class HexView(RowArea):
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Select the outlined bytes under the pointer."""
         offset = self.over(event.position().toPoint())
-        span = span_at(self._outline, offset) if offset is not None else None
+        span = span_at(self.scene.outline, offset) if offset is not None else None
         if event.button() is _LEFT and span is not None:
             self.goTo(span.start, span.size, reveal=False)
 

@@ -159,38 +159,23 @@ class Client(QObject, Generic[Requests]):
         super().__init__(parent)
         self._purpose = purpose
         self._pending: dict[int, Pending[Any]] = {}
-        self._number = 0
-        self._open = True
-        self._link = Link(target, *arguments)
-        self._link.arrived.connect(self._arrived)
-        self._link.ended.connect(self._ended)
-        self._link.reaped.connect(self._reaped)
-        self._link.failed.connect(self._not_started)
-        self._link.start()
+        self.asked = 0
+        self.is_open = True
+        self.link = Link(target, *arguments)
+        self.link.arrived.connect(self._arrived)
+        self.link.ended.connect(self._ended)
+        self.link.reaped.connect(self._reaped)
+        self.link.failed.connect(self._not_started)
+        self.link.start()
         self._crashed_jobs: tuple[str, ...] = ()
         self._timer = QTimer(self)
         self._timer.setInterval(POLL_MS)
         self._timer.timeout.connect(self._poll)
 
     @property
-    def link(self) -> Link:
-        """The connection to the worker."""
-        return self._link
-
-    @property
-    def is_open(self) -> bool:
-        """Whether requests can still be answered."""
-        return self._open
-
-    @property
     def outstanding(self) -> int:
         """The number of unanswered requests."""
         return len(self._pending)
-
-    @property
-    def asked(self) -> int:
-        """The number of requests so far."""
-        return self._number
 
     @property
     def jobs(self) -> list[Job[Any]]:
@@ -217,20 +202,20 @@ class Client(QObject, Generic[Requests]):
         **kwargs: Arguments.kwargs,
     ) -> Job[Answer]:
         """Start a job."""
-        job = Job[Answer](self, self._number + 1, request)
+        job = Job[Answer](self, self.asked + 1, request)
         self._send(request, job, args, kwargs)
-        if self._open:
+        if self.is_open:
             self._timer.start()
             self.jobsChanged.emit()
         return job
 
     def send_order(self, order: str, job: Job[Any]) -> None:
         """Tell the worker to ``pause``, ``resume`` or ``cancel`` a job. There is no answer."""
-        self._link.send((order, job.number))
+        self.link.send((order, job.number))
 
     def kill_stuck(self, job: Job[Any]) -> None:
         """Kill the worker because a job did not stop in time."""
-        if job.running and self._open:
+        if job.running and self.is_open:
             self._lose(
                 "The job did not stop when cancelled, so its process was ended. It may have been waiting for a "
                 "server or a disk."
@@ -238,17 +223,17 @@ class Client(QObject, Generic[Requests]):
 
     def close(self) -> None:
         """End the worker once it has removed incomplete files; outstanding requests are not answered."""
-        self._open = False
+        self.is_open = False
         self._timer.stop()
         grace = WRITE_CANCEL_TIMEOUT_S if any(job.writes_files for job in self.jobs) else 0.0
         self._pending.clear()
-        self._link.close(grace)
+        self.link.close(grace)
 
     def _send(self, request: Request, pending: Pending[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self._number += 1
-        if self._open:
-            self._pending[self._number] = pending
-            self._link.send((self._number, request.__name__, args, kwargs))
+        self.asked += 1
+        if self.is_open:
+            self._pending[self.asked] = pending
+            self.link.send((self.asked, request.__name__, args, kwargs))
 
     def _arrived(self, message: tuple[int, Any, Any]) -> None:
         number, ok, value = message
@@ -284,7 +269,7 @@ class Client(QObject, Generic[Requests]):
         for job in self.jobs:
             if not job.polled:
                 job.polled = True
-                self._link.send(("progress", job.number))
+                self.link.send(("progress", job.number))
 
     def _ended(self) -> None:
         self._crashed_jobs = tuple(job.request.__name__ for job in self.jobs)
@@ -297,7 +282,7 @@ class Client(QObject, Generic[Requests]):
         self.died.emit(status, self._crashed_jobs)
 
     def _lose(self, sentence: str) -> None:
-        if not self._open:
+        if not self.is_open:
             return
         jobs = self.jobs
         self.close()

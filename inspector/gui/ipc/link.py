@@ -51,11 +51,11 @@ class Link(QObject):
         self._outgoing: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._closed = False
-        self._started = False
+        self.started = False
         self._crashed = False
         self._grace = 0.0
         self._told = 0  # addresses that the worker knows
-        self._process: BaseProcess | None = None
+        self.process: BaseProcess | None = None
         self._sender = threading.Thread(target=self._work, args=(target, arguments), name="to worker")
         self._over.connect(self._let_go, Qt.ConnectionType.QueuedConnection)
 
@@ -72,23 +72,13 @@ class Link(QObject):
         """Queue a message."""
         self._outgoing.put(message)
 
-    @property
-    def started(self) -> bool:
-        """Whether the worker process was started."""
-        return self._started
-
-    @property
-    def process(self) -> BaseProcess | None:
-        """The worker, None before it is started and after it is joined."""
-        return self._process
-
     def close(self, grace: float = 0.0) -> None:
         """End the worker, killing it after ``grace`` seconds; no signal is emitted afterwards."""
         with self._lock:
             self._closed = True
             self._grace = grace
-            if self._process is not None and not grace:
-                self._process.kill()
+            if self.process is not None and not grace:
+                self.process.kill()
         self._outgoing.put(None)
 
     def _work(self, target: Work, arguments: tuple[Any, ...]) -> None:
@@ -119,7 +109,7 @@ class Link(QObject):
         except OSError:
             pass  # the worker has ended, which the receiver reports
         with self._lock:
-            self._process = None
+            self.process = None
         process.kill()
         process.join()
         _LOG.debug("worker %s ended: exit status %s", process.pid, process.exitcode)
@@ -155,11 +145,11 @@ class Link(QObject):
                 if self._closed:
                     return None
                 process.start()
-                self._process, self._started = process, True
+                self.process, self.started = process, True
             _start(receiver)
         except (OSError, EOFError):
             with self._lock:
-                started, self._process, self._started = self._process, None, False
+                started, self.process, self.started = self.process, None, False
             if started is not None:
                 started.kill()
                 started.join()

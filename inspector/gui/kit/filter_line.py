@@ -24,7 +24,7 @@ class FilterLine(QLineEdit):
     def __init__(self, view: QAbstractItemView, placeholder: str, name: str) -> None:
         super().__init__()
         self._view = view
-        self._applied = ""
+        self.wanted = ""
         self._comes_and_goes = False
         self.setPlaceholderText(placeholder)
         self.setAccessibleName(name)
@@ -32,15 +32,10 @@ class FilterLine(QLineEdit):
         self._timer = debounce(self, _TYPING_MS, self.apply)
         self.textChanged.connect(self._timer.start)
 
-    @property
-    def wanted(self) -> str:
-        """The text that was applied last."""
-        return self._applied
-
     def no_match(self, searched: str = "") -> str:
         """The sentence of a list in which nothing is left; ``searched``: of what, if not of all."""
         where = f" among {searched}" if searched else ""
-        return f"No match for “{self._applied}”{where}. Esc shows all."
+        return f"No match for “{self.wanted}”{where}. Esc shows all."
 
     def appear_on_typing(self, *lists: QWidget) -> None:
         """Take no room until the user types in one of these lists, and go when the filter is cleared."""
@@ -63,8 +58,8 @@ class FilterLine(QLineEdit):
         """Filter now."""
         self._timer.stop()
         text = self.text().strip()
-        if text != self._applied:
-            self._applied = text
+        if text != self.wanted:
+            self.wanted = text
             self.applied.emit(text)
 
     def event(self, event: QEvent) -> bool:

@@ -76,3 +76,8 @@ def without_breaks(text: str) -> str:
 
 def _pieces(word: str) -> list[str]:
     return [word[at : at + DIGEST_GROUP] for at in range(0, len(word), DIGEST_GROUP)]
+
+
+def without_marks(text: str) -> str:
+    """The text of a menu item without its mnemonic mark."""
+    return text.replace("&", "")

@@ -1,8 +1,8 @@
-"""Widgets shared by panels, tabs and dialogs; and the contents of form fields as text, for a session."""
+"""Widgets shared by panels, tabs and dialogs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import (
@@ -50,7 +50,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.core.program.redaction import strip_credentials
 from inspector.gui.kit.icons import icon
 from inspector.gui.kit.row_hover import light_rows
 from inspector.gui.kit.style import GRID, ICON_PX, Rows, row_height, secondary
@@ -510,37 +509,3 @@ def copy_cells(focus: QWidget | None) -> bool:
     else:
         return False
     return True
-
-
-# ---- contents of form fields as text ---------------------------------------------------------------------------------
-
-FieldTexts = tuple[tuple[str, str], ...]
-"""Pairs of a field's name and its text."""
-
-
-def field_texts(fields: Mapping[str, QWidget]) -> FieldTexts:
-    """The texts of fields, without credentials."""
-    return tuple((name, strip_credentials(_text(field))) for name, field in fields.items())
-
-
-def restore_fields(fields: Mapping[str, QWidget], texts: FieldTexts) -> None:
-    """Restore the texts of fields; unknown names and invalid texts are ignored."""
-    for name, text in texts:
-        field = fields.get(name)
-        if isinstance(field, QComboBox):
-            _choose(field, text)
-        elif field is not None:
-            field.metaObject().userProperty().write(field, text)  # converts text to numbers and check states
-
-
-def _text(field: QWidget) -> str:
-    if isinstance(field, QComboBox):
-        return field.currentText() if field.isEditable() else str(field.currentData())
-    return str(field.metaObject().userProperty().read(field))
-
-
-def _choose(field: QComboBox, text: str) -> None:
-    if field.isEditable():
-        field.setEditText(text)
-    elif (at := field.findData(text)) >= 0:
-        field.setCurrentIndex(at)

@@ -121,22 +121,22 @@ class _AlignedPainter(RowPainter):
 
     def __init__(self, painter: QPainter, look: Look, scene: ViewState, model: AlignedModel) -> None:
         super().__init__(painter, look, scene)
-        self._model = model
+        self._aligned = model
 
     def _offsets(self, spans: Sequence[Span], top: int) -> None:
         look, layout = self._look, self._scene.layout
         self._painter.setPen(look.quiet)
         y = top + look.baseline
         for span in spans:
-            own = self._model.own(*span)
+            own = self._aligned.own(*span)
             if own.size:
                 self._painter.drawText(QPointF(MARGIN, y), layout.number_text(own.start))
             y += look.line
 
     def _row_text(self, cached: Sequence[tuple[int, bytes]], span: Span) -> str:
         layout, text = self._scene.layout, super()._row_text(cached, span)
-        for each in self._model.pieces(*span):
-            if each.at(self._model.side) is None:
+        for each in self._aligned.pieces(*span):
+            if each.at(self._aligned.side) is None:
                 first = layout.hex_cell(each.start - span.start) - layout.hex_start
                 last = layout.hex_cell(each.stop - 1 - span.start) + 2 - layout.hex_start
                 text = text[:first] + " " * (last - first) + text[last:]

@@ -8,15 +8,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QGridLayout, QLineEdit, QWidget
 
 from inspector.core.names import visible
-from inspector.core.program.redaction import strip_credentials
-from inspector.gui.document.session import OpenTab
 from inspector.gui.kit.building import choice_of, dressed, in_row, number_of
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.files import ALL_FILES, ask_for_folder, ask_for_new_file
 from inspector.gui.kit.locations import absolute, name_of
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import plain
-from inspector.gui.kit.widgets import debounce, field_texts, label_of, push_button, restore_fields
+from inspector.gui.kit.widgets import debounce, label_of, push_button
 from inspector.gui.tabs.audit_model import state_label
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, AuditRequest
 from inspector.sources.s3.address import is_s3
@@ -116,24 +114,6 @@ class AuditOptions(QWidget):
             absolute(results) if results else "",
             connection,
         )
-
-    def _fields(self) -> dict[str, QWidget]:
-        return {"results": self.results, "quick": self.quick, "sample": self.sample, "workers": self.workers}
-
-    def kept(self) -> OpenTab | None:
-        """The fields for the session file, None if all are empty."""
-        places = tuple(map(strip_credentials, self.places))
-        if not places and not self.results.text():
-            return None
-        return OpenTab(next(iter(places), ""), side="audit", places=places, said=field_texts(self._fields()))
-
-    def restore(self, stored: OpenTab) -> str:
-        """Restore the fields from a session; returns a sentence about what Start will do."""
-        self.set_places(stored.places or ((stored.location,) if stored.location else ()))
-        restore_fields(self._fields(), stored.said)
-        if self.results.text().strip():
-            return "Start loads the results file and audits what is missing in it."
-        return "Audited in an earlier session. Start audits it again."
 
     def problem(self) -> str:
         """Why the audit cannot start, "" if it can."""

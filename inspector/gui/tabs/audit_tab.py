@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QMenu, QPushButton
 
 from inspector.core.numbers import count, grouped
 from inspector.core.program.progress import Eta
-from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Client, Job, audit_client
 from inspector.gui.kit.building import LINE, dressed, in_column, in_row, progress_bar
 from inspector.gui.kit.files import ALL_FILES, ask_for_new_file
@@ -98,7 +97,6 @@ class AuditTab(SideTab):
         self.table.horizontalHeader().setSortIndicator(LOCATION, Qt.SortOrder.AscendingOrder)
         self.options.submitted.connect(self.start)
         self.options.changed.connect(self._refresh)
-        self.options.changed.connect(self.keptChanged)
         self.pause.toggled.connect(self._pause)
         self.table.extend_menu = self._add_actions
         self.table.activated.connect(self.table.each_row(self._open))
@@ -125,14 +123,6 @@ class AuditTab(SideTab):
     @property
     def settled(self) -> bool:
         return not self.client.is_open or not (self.running or self.client.outstanding)
-
-    @property
-    def kept(self) -> OpenTab | None:
-        return self.options.kept()
-
-    def restore(self, stored: OpenTab) -> None:
-        """Restore the fields of an earlier session; Start resumes the audit."""
-        self.message.say(self.options.restore(stored))
 
     def start(self) -> None:
         """Start the audit, or resume it from the results file."""
@@ -303,7 +293,7 @@ class AuditTab(SideTab):
 def _title(places: Sequence[str]) -> str:
     """The title of a tab that audits these places; just that it is an audit if it is still to be said of what."""
     names = several_places(places) if len(places) > 1 else "".join(map(name_of, places))
-    return ": ".join(filter(None, (SIDES["audit"], names)))
+    return ": ".join(filter(None, ("Audit", names)))
 
 
 def _common_folder(places: Sequence[str]) -> str:

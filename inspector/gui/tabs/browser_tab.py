@@ -14,7 +14,6 @@ from inspector.core.program.progress import Eta
 from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import SourceError
 from inspector.gui.document.connections import Connections
-from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Client, Job, browse_client
 from inspector.gui.kit.building import LINE, dressed, in_column, in_row, progress_bar
 from inspector.gui.kit.dropping import PathField
@@ -54,7 +53,7 @@ class BrowserTab(SideTab):
     checkRequested = Signal(list, object)
 
     def __init__(self, connections: Connections, location: str, connection: Connection) -> None:
-        super().__init__(SIDES["browser"])
+        super().__init__("Browse S3")
         self._connections = connections
         self.connection = connection
         self.message = MessageBar()
@@ -87,7 +86,6 @@ class BrowserTab(SideTab):
         foot = in_row((self.sentence, 1), self.bar, self.stop)
         in_column(head, actions, self.message, (self.stack, 1), foot, on=self, edge=LINE, gap=2 * GRID)
         self.location.returnPressed.connect(self.list_location)
-        self.location.textChanged.connect(self.keptChanged)
         self.model.listed.connect(self._listed)
         self.model.refused.connect(self.message.say)
         self.model.rowsInserted.connect(self._span_notes)
@@ -100,11 +98,6 @@ class BrowserTab(SideTab):
         self.setFocusProxy(self.location)
         if location:
             self.list_location()
-
-    @property
-    def kept(self) -> OpenTab | None:
-        location = strip_credentials(self.location.text().strip())
-        return OpenTab(location, side="browser") if location else None
 
     def _new_client(self) -> Client[BrowseRequests]:
         client = browse_client(self)

@@ -15,7 +15,6 @@ from inspector.core.names import visible
 from inspector.core.program.redaction import strip_credentials
 from inspector.core.span import Span
 from inspector.gui.dialogs.combine import CombineDialog, Plan
-from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.hex.layout import fitting
 from inspector.gui.ipc.client import Client, Job, compare_client
 from inspector.gui.kit.building import LINE, dressed, in_column, in_row, page_of, progress_bar, side_by_side
@@ -59,7 +58,6 @@ _EXPLAIN_MS = 50
 """Milliseconds without a move after which the bytes at the caret are explained."""
 RANGES = "Enter on a range or a member below compares the bytes of its range in a tab of its own."
 NOT_ALIGNED = "The bytes were not compared: folders and archives of different formats are compared by their members."
-EARLIER = "This comparison is from an earlier session. Compare Again repeats it."
 _MAX_MARKS = 5_000
 """Runs marked as wrong."""
 
@@ -85,7 +83,7 @@ class CompareTab(SideTab):
         connection_of: Callable[[str], Connection] = lambda _: DEFAULT,
         versions: tuple[Version, Version] = (AS_IT_IS, AS_IT_IS),
     ) -> None:
-        super().__init__(SIDES["compare"])
+        super().__init__("Compare")
         self._locations = (a, b)
         self._versions = versions
         self._connection_of = connection_of
@@ -226,19 +224,6 @@ class CompareTab(SideTab):
     def settled(self) -> bool:
         return not self.running and not self.client.outstanding
 
-    @property
-    def kept(self) -> OpenTab | None:
-        if self._versions != (AS_IT_IS, AS_IT_IS):
-            return None  # changes that were not written, and selections, are gone in the next session
-        places = tuple(map(strip_credentials, self._locations))
-        return OpenTab(places[0], side="compare", places=places)
-
-    def show_earlier(self) -> None:
-        """Show a comparison of an earlier session, which is not repeated by itself."""
-        self.sentence.setText(EARLIER)
-        self._byte_stack.show_sentence(EARLIER)
-        self._list_stack.show_sentence(EARLIER)
-
     def start(self) -> None:
         """Compare, or compare again."""
         if self.running:
@@ -267,7 +252,6 @@ class CompareTab(SideTab):
             self._locations = self._locations[1], self._locations[0]
             self._versions = self._versions[1], self._versions[0]
             self._show_locations()
-            self.keptChanged.emit()
             self.start()
 
     def cancel(self) -> None:
@@ -385,11 +369,11 @@ class CompareTab(SideTab):
                 run = self._alignment.run(at)
                 wrong[_other(right)].append(Span(run.start, run.stop))
         for side, view in self.views.items():
-            view.setDamage(wrong[side])
-        self.map.setDamage(sorted((*wrong[A], *wrong[B])))
+            view.mark(damage=wrong[side])
+        self.map.show_state(damage=sorted((*wrong[A], *wrong[B])))
 
     def _draw_map(self, rows: int) -> None:
-        self.map.setRows(role_sets(self._alignment, rows))
+        self.map.show_state(sets=role_sets(self._alignment, rows))
 
     def _choose(self, *_: object) -> None:
         levels = frozenset(level for level, box in self.levels.items() if box.isChecked())
@@ -512,7 +496,7 @@ class CompareTab(SideTab):
     def _outline(self, start: int, stop: int) -> None:
         # Outlined and not selected: a selection would hide the colours.
         for view in self.views.values():
-            view.setOutline(((start, stop),))
+            view.mark(outline=((start, stop),))
             view.goTo(start)
 
     def _choose_structure(self, view: AlignedView, structure: Structure) -> None:

@@ -12,14 +12,13 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 from inspector.core.program.progress import CANCELLED, Eta
 from inspector.core.program.redaction import strip_credentials
 from inspector.gui.document.connections import Connections
-from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Job, create_client
 from inspector.gui.kit.building import choice_of, dressed, in_column, in_row, page_of, progress_bar
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.files import ask_for_folder, ask_for_new_file
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.style import EDGE, GRID, PAGE_PX, on_grid
-from inspector.gui.kit.widgets import ElidedLabel, MessageBar, field_texts, label_of, push_button, restore_fields
+from inspector.gui.kit.widgets import ElidedLabel, MessageBar, label_of, push_button
 from inspector.gui.panels.archive_options import ArchiveOptions, OptionError
 from inspector.gui.panels.inputs import InputsPanel
 from inspector.gui.panels.s3_connection import S3Target
@@ -51,7 +50,7 @@ class NewArchiveTab(SideTab):
     chosen = Signal(str)
 
     def __init__(self, connections: Connections) -> None:
-        super().__init__(SIDES["draft"])
+        super().__init__("New Archive")
         self.client = create_client(self)
         self.client.lost.connect(self._worker_lost)
         self._job: Job[CreateResult] | None = None
@@ -67,7 +66,6 @@ class NewArchiveTab(SideTab):
         self.remove_unfinished.hide()
         self.inputs = InputsPanel(self.client, self._draft_or_empty)
         self.options = ArchiveOptions()
-        self._initial_fields = field_texts(self._fields())
         self.status = dressed(ElidedLabel(elide=Qt.TextElideMode.ElideRight), "What is missing, or the progress")
         self.bar = progress_bar("Progress")
         self.stop = push_button("Cancel", "Stop and leave no partial files (Esc)", self.cancel_creation)
@@ -79,7 +77,6 @@ class NewArchiveTab(SideTab):
         self.target.textChanged.connect(self._change_target)
         self.target.editingFinished.connect(self._find_unfinished)
         self.options.changed.connect(self.inputs.reload_later)
-        self.inputs.contentsChanged.connect(self.keptChanged)
         self.inputs.contentsChanged.connect(self._contents_changed)
         self.message.acted.connect(lambda: self.chosen.emit(self._created))
         self._change_kind()
@@ -108,23 +105,6 @@ class NewArchiveTab(SideTab):
     @property
     def settled(self) -> bool:
         return self._job is None and self.inputs.settled
-
-    def _fields(self) -> dict[str, QWidget]:
-        # Agreement to a loss, such as replacing a file, is not stored: it is asked for in every session.
-        return {"kind": self.kind, **self.options.fields()}
-
-    @property
-    def kept(self) -> OpenTab | None:
-        text, fields = self.target.text().strip(), field_texts(self._fields())
-        draft = OpenTab(absolute(text) if text else "", side="draft", places=tuple(self.inputs.locations), said=fields)
-        return draft if text or draft.places or fields != self._initial_fields else None
-
-    def restore(self, stored: OpenTab) -> None:
-        """Restore the fields from a session, and read the inputs as they are now."""
-        restore_fields(self._fields(), stored.said)
-        self.target.setText(stored.location)
-        self._find_unfinished()
-        self.inputs.add(list(stored.places))
 
     def cancel(self) -> None:
         """Stop the worker; it removes partial files first."""
@@ -172,7 +152,6 @@ class NewArchiveTab(SideTab):
         self.inputs.reload_later()
 
     def _change_target(self, text: str) -> None:
-        self.keptChanged.emit()
         location = strip_credentials(text.strip())
         was_remote = not self.s3_target.isHidden()
         self.s3_target.follow(location)

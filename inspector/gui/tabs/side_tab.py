@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
-from inspector.gui.document.session import OpenTab
-
 
 class SideTab(QWidget):
-    """A tab that does not show a document.
+    """A tab that does not show a document."""
 
-    Signals:
-        keptChanged(): ``kept`` has changed.
-    """
-
-    keptChanged = Signal()
     has_bytes = False
     """Whether it shows bytes, so that ``go_to_expression`` and ``find`` do something."""
 
@@ -28,11 +21,6 @@ class SideTab(QWidget):
     def settled(self) -> bool:
         """Whether no job is running."""
         return True
-
-    @property
-    def kept(self) -> OpenTab | None:
-        """The state to store in the session, None if the tab is not restored."""
-        return None
 
     def cancel(self) -> None:
         """Cancel its jobs."""

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import pytest
+from operator import attrgetter
+
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.actions.menu_layout import in_order
-from inspector.gui.app.window import Window, actions
-from inspector.gui.kit.actions import action, actions_in
+from inspector.gui.app.actions.actions import ACTIONS
+from inspector.gui.app.window import Window
 from tests.gui.conftest import Show, press, settle
 
 
-class Lamp:
-    """Something with an action."""
-
-    @action("&Light", "Ctrl+L")
-    def light(self) -> None:
-        """Switch the light on."""
-
-    def dark(self) -> None:
-        """No action."""
-
-
-def test_an_action_is_declared_where_it_is_done() -> None:
-    (light,) = actions_in(Lamp)
-    assert (light.name, light.label, light.tip, light.owner) == ("light", "Light", "Switch the light on", Lamp)
-
-
-def test_each_stands_in_one_menu_and_none_is_missing() -> None:
-    with pytest.raises(KeyError, match="light"):
-        in_order((*actions(), *actions_in(Lamp)))
-    with pytest.raises(KeyError):
-        in_order(actions()[1:])
+def test_each_has_a_name_of_its_own_and_what_it_does_is_there(window: Window) -> None:
+    names = [row.name for row in ACTIONS]
+    assert sorted(names) == sorted(set(names))
+    named = [each for row in ACTIONS for each in (row.does, row.enabled) if isinstance(each, str)]
+    assert len(named) > 30
+    for each in named:
+        attrgetter(each)(window)
 
 
 def test_each_can_be_done_when_what_it_needs_is_there(window: Window, show: Show, qtbot: QtBot) -> None:

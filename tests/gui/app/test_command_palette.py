@@ -9,8 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
+from inspector.gui.app.actions.actions import ACTIONS
 from inspector.gui.app.help.command_palette import CommandPalette, KeysTable, command_entries, score
-from inspector.gui.app.window import Window, actions
+from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences
 from tests.gui.conftest import Show, dialog_of, press
 
@@ -93,7 +94,7 @@ def test_the_table_of_keys_has_every_action_with_the_keys_it_has(window: Window)
     QAbstractItemModelTester(table.table.matches)
     model = table.table.matches
     keys = {str(model.index(row, 0).data()): str(model.index(row, 1).data()) for row in range(model.rowCount())}
-    assert len(keys) == len(actions())
+    assert len(keys) == len(ACTIONS)
     assert keys["Follow Reference"] == "F12"
     assert keys["Commands"] == "Ctrl+Shift+P"
     table.reject()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from PySide6.QtWidgets import QAbstractButton
 
 from inspector.core.program.hints import Hint
-from inspector.gui.app.actions.menu_layout import menu_of
-from inspector.gui.app.window import Window, actions
+from inspector.gui.app.actions.actions import ACTIONS, menu_of
+from inspector.gui.app.window import Window
 from inspector.gui.ipc.worker import HINT_TEXTS
 from inspector.gui.panels.s3_connection import ConnectionForm
 from inspector.gui.tabs.new_archive import NewArchiveTab
 
-TITLES = {f"{menu_of(command.name)} > {command.text.replace('&', '').rstrip('…')}" for command in actions()}
+TITLES = {f"{menu_of(command.name)} > {command.text.replace('&', '').rstrip('…')}" for command in ACTIONS}
 
 
 def test_every_menu_named_exists() -> None:

@@ -7,10 +7,10 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.core.span import Span
-from inspector.gui.app.tab import Tab
+from inspector.gui.app.tab import PANELS, Tab
 from inspector.gui.app.window import Window
 from inspector.gui.kit import accessible_names
-from tests.gui.conftest import Sample, Show, press, settle
+from tests.gui.conftest import Sample, Show, settle
 
 LATE = {"Header", "Changes", "Repair", "Requests", "Reader", "Experiment"}
 
@@ -37,7 +37,7 @@ def test_an_archive_is_opened_without_the_panels_that_it_does_not_need(
         assert tab.docks[name].isAncestorOf(tab.docks[name].widget())
         assert named.pop() is window, name
         assert tab.docks[name].widget().isVisibleTo(tab), name
-    press(window, "layout_inspect")
+    tab.reset_arrangement()
     settle(qtbot, window)
     assert made(tab) == LATE - {"Header", "Requests"}
 
@@ -57,6 +57,6 @@ def test_a_header_has_what_it_says_in_the_background_and_knows_what_was_selected
     window.tabs.setCurrentWidget(second)
     second.document.go_to(0, 20, 24)
     settle(qtbot, window)
-    late = second._make_header()
+    late = second._make(PANELS["Header"])
     qtbot.addWidget(late)
     assert late._target_span() == second.header._target_span() == Span(20, 24)

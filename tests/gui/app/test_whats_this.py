@@ -14,10 +14,11 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QToolTip, QWhatsT
 from pytestqt.qtbot import QtBot
 
 from inspector.core.kinds import declared_kinds
+from inspector.gui.app.actions.actions import ACTIONS
 from inspector.gui.app.help.help_texts import COLUMNS, PANELS
 from inspector.gui.app.help.whats_this import about_column, about_field, header_of
 from inspector.gui.app.tab import Tab
-from inspector.gui.app.window import Window, actions
+from inspector.gui.app.window import Window
 from tests.gui.conftest import Show, every_panel, press, settle
 
 ROOT = Path(__file__).parents[3] / "resources" / "samples"
@@ -68,7 +69,7 @@ def test_every_column_of_every_view_is_explained(show: Show, window: Window) -> 
 
 
 def test_every_action_says_what_it_does(window: Window) -> None:
-    assert [command.name for command in actions() if not window.actions_[command.name].whatsThis()] == []
+    assert [command.name for command in ACTIONS if not window.actions_[command.name].whatsThis()] == []
 
 
 def test_the_pointer_and_shift_f1_explain_heads_bytes_columns_fields_and_panels(

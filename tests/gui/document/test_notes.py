@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-import pytest
 from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
 from inspector.core.span import Span
-from inspector.gui.app.actions.bookmarks import Bookmark, notes_in
+from inspector.gui.app.actions.bookmarks import Bookmark
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.operations.protocol.check_views import ReportKind
@@ -66,30 +64,11 @@ def test_a_note_on_selected_bytes_is_named_beside_them_gets_a_colour_and_keeps_i
     assert kept(tab, window) == [Bookmark(0, 20, "two", 40, "green")]
 
 
-def test_notes_go_to_a_file_come_back_from_it_and_stand_in_reports_unless_they_are_redacted(
+def test_notes_stand_in_reports_unless_they_are_redacted(
     show: Show, window: Window, qtbot: QtBot, tmp_path: Path
 ) -> None:
     tab = show("journey.caf")
     noted(tab, window, qtbot, 20, 60, "odd <b> bytes")
-    path = tmp_path / "journey.caf.notes.json"
-    said: list[str] = []
-    tab.document.reported.connect(said.append)
-    window.bookmarks.write_file(tab.document, str(path))
-    assert json.loads(path.read_text("utf-8"))["notes"] == [
-        {"layer": 0, "start": 20, "stop": 60, "text": "odd <b> bytes", "colour": "blue"}
-    ]
-    before = kept(tab, window)
-    window.bookmarks.store.remove(tab.document.location, tab.document.status.size, 0, 20)
-    window.bookmarks.read_files(tab.document, [str(path)])
-    assert kept(tab, window) == before
-    assert said[-1] == "1 note added."
-
-    archive = Path(tab.document.location).read_bytes()
-    window.bookmarks.write_file(tab.document, tab.document.location)
-    assert Path(tab.document.location).read_bytes() == archive
-    window.bookmarks.write_file(tab.document, str(tmp_path / "no" / "folder.json"))
-    assert said[-1].startswith("The notes could not be written: ")
-
     for redact in (False, True):
         path = tmp_path / f"report-{redact}.html"
         tab.export_flow.write_report(str(path), ReportKind.HTML, redact)
@@ -97,36 +76,3 @@ def test_notes_go_to_a_file_come_back_from_it_and_stand_in_reports_unless_they_a
         text = path.read_text("utf-8")
         assert ("odd &lt;b&gt; bytes" in text) is not redact
         assert "0x14..0x3C" in text or redact
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("", "[]", "{", '{"size": 11, "notes": []}', '{"size": "x", "notes": []}', "9" * 5_000, "[" * 100_000),
-        '{"size": 10, "notes": 7}',
-    ],
-)
-def test_a_file_that_is_not_of_this_archive_is_refused(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "notes.json"
-    path.write_text(text)
-
-    with pytest.raises((ValueError, RecursionError)):
-        notes_in(str(path), 10)
-
-
-def test_what_is_no_note_in_a_file_is_left_out(tmp_path: Path) -> None:
-    path = tmp_path / "notes.json"
-    notes = [
-        *(
-            1,
-            {},
-            {"layer": 0, "start": 5, "stop": 5, "text": "empty"},
-            {"layer": -1, "start": 0, "stop": 1, "text": ""},
-        ),
-        {"layer": 0, "start": 0, "stop": 2**70, "text": "x"},
-        {"layer": 0, "start": 0, "stop": 4, "text": "x", "colour": "none"},
-        {"layer": 0, "start": 1, "stop": 4, "text": "fine"},
-    ]
-    path.write_text(json.dumps({"size": 10, "notes": notes}))
-
-    assert notes_in(str(path), 10) == [Bookmark(0, 1, "fine", 3)]

@@ -37,7 +37,7 @@ def made(qtbot: QtBot) -> Callable[..., FileMap]:
         drawn.resize(drawn.sizeHint().width(), 400)
         drawn.setSize(SIZE)
         if rows is not None:
-            drawn.setRows(rows)
+            drawn.show_state(sets=rows)
         with qtbot.waitExposed(drawn):
             drawn.show()
         return drawn
@@ -99,7 +99,7 @@ def test_one_byte_of_gap_among_data_is_hatched(made: Callable[..., FileMap]) -> 
 def test_damage_has_a_mark_however_small(made: Callable[..., FileMap]) -> None:
     drawn = made([row_of(Role.DATA)] * 400)
 
-    drawn.setDamage([(SIZE // 2, SIZE // 2 + 1)])
+    drawn.show_state(damage=[(SIZE // 2, SIZE // 2 + 1)])
 
     assert COLOUR.damage in colours(drawn, 200)
     assert COLOUR.damage not in colours(drawn, 210)
@@ -152,7 +152,7 @@ def test_keys_jump(made: Callable[..., FileMap]) -> None:
 
 def test_a_tooltip_says_what_is_there(made: Callable[..., FileMap]) -> None:
     drawn = made([row_of(Role.DATA, Role.GAP)] * 400)
-    drawn.setDamage([(SIZE // 2, SIZE // 2 + 1)])
+    drawn.show_state(damage=[(SIZE // 2, SIZE // 2 + 1)])
 
     assert drawn.describe(0) == f"0x00000000 … 0x{SIZE // 400:08X}\nmember data, gap"
     assert drawn.describe(200).endswith("damaged: see the findings")
@@ -175,8 +175,8 @@ def test_the_tooltip_is_shown(made: Callable[..., FileMap], qtbot: QtBot) -> Non
 def test_a_map_of_nothing_is_empty_and_jumps_nowhere(made: Callable[..., FileMap]) -> None:
     drawn = made()
     drawn.setSize(0)
-    drawn.setRows([])
-    drawn.setDamage([(0, 0)])
+    drawn.show_state(sets=[])
+    drawn.show_state(damage=[(0, 0)])
     jumps: list[int] = []
     drawn.jumped.connect(jumps.append)
 
@@ -296,7 +296,7 @@ def test_the_legend_works_with_keys(qtbot: QtBot) -> None:
 def test_four_bytes_of_footer_are_seen_in_the_map_of_a_large_file(made: Callable[..., FileMap]) -> None:
     content, index, end = (family_bit(each) for each in (Family.CONTENT, Family.INDEX, Family.END))
     drawn = made([content] * 398 + [content | index, index | end])
-    drawn.setColourBy(ColourBy.STRUCTURE)
+    drawn.show_state(by=ColourBy.STRUCTURE)
     tones = {family: COLOUR.tones[FAMILY_HUES[family]] for family in (Family.INDEX, Family.END)}
 
     for y in (397, 398, 399):
@@ -305,6 +305,6 @@ def test_four_bytes_of_footer_are_seen_in_the_map_of_a_large_file(made: Callable
     assert tones[Family.END].line not in colours(drawn, 200)
     assert "footer or end record" in drawn.describe(399)
 
-    drawn.setLit(end)
+    drawn.show_state(lit=end)
     assert tones[Family.INDEX].line not in colours(drawn, 399)
     assert tones[Family.END].line in colours(drawn, 399)

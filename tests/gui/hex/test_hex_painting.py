@@ -84,7 +84,7 @@ def test_an_outline_runs_around_its_field(show: Show) -> None:
     shown = show()
     outline = colours_of(shown).outline
     shown.view.goTo(0)
-    shown.view.setOutline([(20, 40)])
+    shown.view.mark(outline=[(20, 40)])
     picture = shown.picture()
 
     def edge(offset: int, x: int, y: int) -> str:
@@ -105,7 +105,7 @@ def test_damage_is_outlined_and_marked_in_the_margin(show: Show) -> None:
     middle = shown.view.place_of(60, Pane.HEX).center().y()
     assert damage not in shown.colours(60)
 
-    shown.view.setDamage([(60, 62)])
+    shown.view.mark(damage=[(60, 62)])
 
     assert damage in shown.colours(60)
     assert damage in shown.colours(61, Pane.TEXT)
@@ -199,8 +199,8 @@ def test_edited_bytes_are_underlined_apart_from_the_outline_around_them(show: Sh
     shown = show(dark=dark)
     view, look = shown.view, shown.view.look
     view.goTo(20, 4) if selected else view.goTo(0)
-    view.setOutline([(20, 24)])
-    view.setEdited([(21, 23)])
+    view.mark(outline=[(20, 24)])
+    view.mark(edited=[(21, 23)])
     picture = shown.picture()
     colour = look.colours.selection_text if selected else look.colours.text
 
@@ -247,7 +247,7 @@ def painted(look: Look, scale: float, **lines: list[Span]) -> np.ndarray:
     image.setDevicePixelRatio(scale)
     image.fill(QColor(look.colours.base))
     painter = QPainter(image)
-    RowPainter(painter, look, ViewState(model, layout, grid, Cursor(3 * COLUMNS), **lines)).paint(range(3), 0)
+    RowPainter(painter, look, ViewState(layout, grid, Cursor(3 * COLUMNS), model, **lines)).paint(range(3), 0)
     painter.end()
     return pixels(image)
 

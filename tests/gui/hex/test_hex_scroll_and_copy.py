@@ -111,7 +111,7 @@ def test_another_layer_is_shown_from_its_start_however_far_down_the_last_one_was
 
 def test_scrolled_pixels_are_the_same_as_painted_ones(show: Show) -> None:
     shown = show(100_000)
-    shown.view.setOutline([(100, 700)])
+    shown.view.mark(outline=[(100, 700)])
     screen = shown.view.screen()
 
     def on_screen() -> object:

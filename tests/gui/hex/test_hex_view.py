@@ -171,7 +171,7 @@ def test_dragging_beyond_the_edge_scrolls_on(show: Show, qtbot: QtBot) -> None:
 
 def test_a_double_click_selects_the_outlined_field(show: Show) -> None:
     shown = show()
-    shown.view.setOutline([(20, 40)])
+    shown.view.mark(outline=[(20, 40)])
 
     QTest.mouseDClick(shown.view.viewport(), LEFT, pos=shown.place(30))
 
@@ -255,8 +255,8 @@ def test_nothing_to_show_is_said_and_nothing_breaks(show: Show, size: int | None
     view.goTo(100, 5)
     view.selectAll()
     view.copy()
-    view.setOutline([(0, 5)])
-    view.setDamage([(3, 3)])
+    view.mark(outline=[(0, 5)])
+    view.mark(damage=[(3, 3)])
     shown.wheel(-3)
     QTest.mouseClick(view.viewport(), LEFT, pos=QPoint(100, 100))
 

@@ -10,8 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.layouts import FOOT
-from inspector.gui.app.tab import Tab
+from inspector.gui.app.tab import FOOT, PANELS, Tab
 from inspector.gui.app.window import Window
 from tests.damage.generator import make
 from tests.gui.conftest import Show, overwrite, press, previewed, settle
@@ -26,7 +25,7 @@ def click(qtbot: QtBot, button: QPushButton) -> None:
 
 
 def at_the_foot(tab: Tab) -> set[str]:
-    return {name for name in FOOT if not tab.docks[name].isHidden()}
+    return {name for name, row in PANELS.items() if row.side is FOOT and not tab.docks[name].isHidden()}
 
 
 def in_front(tab: Tab, name: str) -> bool:
@@ -124,10 +123,9 @@ def test_findings_rise_when_something_is_found_and_a_panel_that_was_closed_stays
     silent = show("journey.caf")
     assert at_the_foot(silent) == set()
     assert at_the_foot(show(DAMAGED)) == {"Findings"}
-    press(window, "layout_inspect")
-    settle(qtbot, window)
     tab = window.tab()
     assert tab is not None
+    tab.reset_arrangement()
     assert at_the_foot(tab) == {"Findings", "Digests"}
 
 

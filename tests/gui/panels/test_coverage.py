@@ -182,7 +182,7 @@ def test_a_click_a_member_and_a_key_lead_to_a_range_and_the_dock_is_reached_with
 def reached_with_f6(tab: Tab) -> bool:
     """Whether the coverage gets the keyboard in turn."""
     for _ in range(12):
-        tab.next_pane()
+        tab.panes.step(1)
         if tab.coverage.isAncestorOf(QApplication.focusWidget()):
             return True
     return False

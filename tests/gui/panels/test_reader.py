@@ -195,10 +195,10 @@ def test_bytes_that_a_reader_never_reads_are_counted_and_grey_while_its_steps_ar
     assert panel.model.steps[panel.at].n == near.step
     assert not panel.grab().isNull()
 
-    assert hex_view.unread() == [never]
+    assert hex_view.scene.unread == [never]
     assert NEVER_READ in tab.hex_pane.legend.labels()
     tab.docks["Reader"].hide()
-    qtbot.waitUntil(lambda: not hex_view.unread())
+    qtbot.waitUntil(lambda: not hex_view.scene.unread)
     assert NEVER_READ not in tab.hex_pane.legend.labels()
     tab.document.select_byte(0, never.start + 64, "test")
     settle(qtbot, window)

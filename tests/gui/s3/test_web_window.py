@@ -10,9 +10,9 @@ from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.core.verdict import State
+from inspector.gui.app.sessions import SETTING, from_json
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.open_location import OpenLocationDialog
-from inspector.gui.document.session import SessionFiles
 from inspector.gui.kit.locations import from_mime, name_of
 from inspector.sources.web.address import enter
 from tests.gui.conftest import dialog_of, press, settle
@@ -65,7 +65,7 @@ def test_a_signed_address_is_opened_and_kept_nowhere_one_without_a_query_is_amon
     shown += [window.tabs.tabToolTip(at) + window.tabs.tabText(at) for at in range(window.tabs.count())]
     assert window.settings.recent == []
     window.sessions.store()
-    assert SessionFiles(window.settings.folder / "sessions").take().tabs == ()
+    assert from_json(window.settings.text(SETTING)).tabs == ()
     window.settings._store.sync()
     folders = (tmp_path, *(Path(os.environ[name]) for name in os.environ if name.startswith("XDG_")))
     kept = [path for folder in folders for path in folder.rglob("*") if path.is_file()]

@@ -20,9 +20,8 @@ from inspector.gui.app.actions.comparisons import Comparisons
 from inspector.gui.app.tabs import TabBar
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.combine import CombineDialog
-from inspector.gui.document.session import OpenTab, Session, from_json, to_json
 from inspector.gui.tabs.aligned_view import ROLES, AlignedModel
-from inspector.gui.tabs.compare_tab import EARLIER, NOT_ALIGNED, CompareTab
+from inspector.gui.tabs.compare_tab import NOT_ALIGNED, CompareTab
 from inspector.gui.tabs.differences import IN_A, KIND, RIGHT, WHAT
 from inspector.operations.protocol.compare_views import A, B, Change, Level
 from tests.gui.conftest import WAIT, Copied, Sample, Show, dialog_of, press, settle
@@ -561,7 +560,6 @@ def test_pending_changes_the_last_write_and_earlier_ones_are_compared_with_the_s
     before = shown(window)
     assert before.captions[B].text() == "B: plain.zip (with the pending changes, damaged)"
     assert before.sentence.text().endswith("A is right.")
-    assert before.kept is None
 
     press(window, "close_tab")
     tab.editing.write()
@@ -641,20 +639,10 @@ def test_a_comparison_is_cancelled_and_leaves_no_worker(window: Window, qtbot: Q
     assert window.start_page.isVisible()
 
 
-def test_a_comparison_is_offered_again_by_the_next_session_swapped_and_outlives_its_worker(
+def test_a_comparison_is_swapped_and_outlives_its_worker(
     window: Window, qtbot: QtBot, sample: Sample, damaged: Path
 ) -> None:
-    kept = compared(window, qtbot, sample("two-entries.tacozip"), damaged).kept
-    assert from_json(to_json(Session((kept,), 0))).tabs == (kept,)
-    press(window, "close_tab")
-    window.deferred_tabs.open([OpenTab(kept.location, side="compare", places=kept.places)], 0)
-    settle(qtbot, window)
-    tab = shown(window)
-    assert tab.sentence.text() == EARLIER
-    qtbot.mouseClick(tab.again, Qt.MouseButton.LeftButton)
-    settle(qtbot, window)
-    assert tab.sentence.text().endswith("A is right.")
-
+    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
     qtbot.mouseClick(tab.swap, Qt.MouseButton.LeftButton)
     settle(qtbot, window)
     assert tab.captions[A].text() == "A: damaged.tacozip (damaged)"

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QApplication
 from inspector.core.drawing.colouring import ColourBy
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.kit import preferences, theme
-from inspector.gui.kit.actions import K, action
 from inspector.gui.kit.preferences import Number
 from inspector.gui.kit.settings import Settings
 
@@ -97,27 +96,22 @@ class Appearance(QObject):
         assert isinstance(app, QApplication)
         theme.apply(app, self._settings.theme)
 
-    @action("Show Reference &Arrows", tip="Draw arrows from references to the bytes they point to", checkable=True)
     def show_arrows(self) -> None:
         """Show or hide the reference arrows."""
         self._settings.put(preferences.ARROWS, not self._settings.get(preferences.ARROWS))
 
-    @action("B&yte Bands", "Ctrl+Shift+Y", tip="Show what the bytes look like, and their entropy", checkable=True)
     def show_bands(self) -> None:
         """Show or hide the byte bands."""
         self._settings.put(preferences.BANDS, not self._settings.get(preferences.BANDS))
 
-    @action("Zoom &In", K.ZoomIn, "Ctrl+=", tip="Increase the font size", document=True)
     def zoom_in(self) -> None:
         """Increase the font size of the bytes."""
         self._zoom_by(1)
 
-    @action("Zoom &Out", K.ZoomOut, tip="Decrease the font size", document=True)
     def zoom_out(self) -> None:
         """Decrease the font size of the bytes."""
         self._zoom_by(-1)
 
-    @action("&Normal Size", "Ctrl+0", tip="Reset the font size", document=True)
     def zoom_reset(self) -> None:
         """Reset the font size of the bytes."""
         self._zoom_by(-self._zoom)

@@ -1,11 +1,10 @@
-"""Notes on bytes and spans (bookmarks), stored per archive by its location and size, and as a file on request."""
+"""Notes on bytes and spans (bookmarks), stored per archive by its location and size."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -16,10 +15,8 @@ from inspector.core.drawing.palette import FAMILY_HUES, Hue
 from inspector.core.field import Structure
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
-from inspector.core.numbers import count, hexadecimal, in_bytes
+from inspector.core.numbers import hexadecimal
 from inspector.core.span import Span
-from inspector.gui.kit.actions import action
-from inspector.gui.kit.files import ask_for_files, ask_for_new_file
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.text import escaped, short
 
@@ -35,9 +32,6 @@ MAX_PER_ARCHIVE = 500
 COLOURS = {"blue": Hue.BLUE, "amber": Hue.AMBER, "green": Hue.GREEN, "purple": Hue.PURPLE, "grey": Hue.GREY}
 """The colours of notes by their names."""
 _FAMILIES = {hue: family for family, hue in FAMILY_HUES.items()}
-FILE_SUFFIX = ".notes.json"
-MAX_FILE_BYTES = 1 << 20
-"""The largest file of notes that is read."""
 
 
 class Bookmark(NamedTuple):
@@ -110,29 +104,6 @@ def _bookmark(stored: Any) -> Bookmark | None:
             return None
 
 
-def notes_in(path: str, size: int) -> list[Bookmark]:
-    """The notes in a file for an archive of ``size`` bytes. Raises OSError and ValueError."""
-    with Path(path).open("rb") as file:
-        data = file.read(MAX_FILE_BYTES + 1)
-    if len(data) > MAX_FILE_BYTES:
-        raise ValueError("it is too large.")
-    match json.loads(data):
-        case {"size": int(other), "notes": list(notes)}:
-            if other != size:
-                raise ValueError(f"it is about an archive of {in_bytes(other)}.")
-            return [found for each in notes if (found := _in_file(each)) is not None]
-        case _:
-            raise ValueError("it is not a file of notes.")
-
-
-def _in_file(stored: Any) -> Bookmark | None:
-    match stored:
-        case {"layer": layer, "start": int(start), "stop": int(stop), "text": text, **rest}:
-            return _bookmark([layer, start, text, stop - start, rest.get("colour", "blue")])
-        case _:
-            return None
-
-
 class Bookmarks:
     """The bookmark actions, and the menu of the bookmarks of the archive shown."""
 
@@ -145,7 +116,6 @@ class Bookmarks:
         self.menu.aboutToShow.connect(self._fill)
         menu.addMenu(self.menu)
 
-    @action("&Add Note…", "Ctrl+D", tip="Bookmark this byte, or the selected ones, with a note", document=True)
     def add_bookmark(self) -> None:
         """Ask for a note and bookmark the byte at the caret, or the selected bytes."""
         from PySide6.QtWidgets import QInputDialog
@@ -194,62 +164,6 @@ class Bookmarks:
         what = f"Byte {hexadecimal(bookmark.offset)} is" if bookmark.size == 1 else "These bytes are"
         document.reported.emit(f"{what} bookmarked (Go > Notes).")
 
-    # ---- files -------------------------------------------------------------------------------------------------
-
-    @action("E&xport Notes…", tip="Write the notes to a file, by default beside the archive", document=True)
-    def export_notes(self) -> None:
-        """Ask for a file and write the notes of the archive shown to it."""
-        tab = self._shown()
-        if tab is None:
-            return
-        document = tab.document
-        name, write = f"{document.name}{FILE_SUFFIX}", partial(self.write_file, document)
-        ask_for_new_file(self._parent, "Export Notes", name, write, document.location)
-
-    def write_file(self, document: Document, path: str) -> None:
-        """Write the notes of a document to a file, whole or not at all; never over the archive itself."""
-        from PySide6.QtCore import QFileInfo, QSaveFile
-
-        if QFileInfo(path) == QFileInfo(document.location):
-            document.reported.emit("That is the archive itself. Choose another name for the notes.")
-            return
-        every = self._of(document)
-        notes = [
-            {"layer": each.layer, "start": each.offset, "stop": each.offset + each.size, "text": each.note}
-            | {"colour": each.colour}
-            for each in every
-        ]
-        text = json.dumps({"archive": document.name, "size": document.status.size, "notes": notes}, indent=1)
-        file = QSaveFile(path)
-        is_open = file.open(QSaveFile.OpenModeFlag.WriteOnly)
-        if is_open and file.write(text.encode("utf-8", "backslashreplace")) >= 0 and file.commit():
-            document.reported.emit(f"{count(len(every), 'note')} written to {visible(path)}.")
-        else:
-            document.reported.emit(f"The notes could not be written: {file.errorString()}.")
-
-    @action("&Add Notes from a File…", tip="Add the notes in a file to those of this archive", document=True)
-    def import_notes(self) -> None:
-        """Ask for files of notes and add them."""
-        tab = self._shown()
-        if tab is not None:
-            document = tab.document
-            ask_for_files(self._parent, "Add Notes from a File", partial(self.read_files, document), document.location)
-
-    def read_files(self, document: Document, paths: list[str]) -> None:
-        """Add the notes in files to those of a document."""
-        found: list[Bookmark] = []
-        for path in paths:
-            try:
-                found += notes_in(path, document.status.size)
-            except (OSError, ValueError, RecursionError) as error:
-                document.reported.emit(f"{visible(path)} holds no notes of this archive: {error}")
-                return
-        for each in found[:MAX_PER_ARCHIVE]:
-            self.store.put(document.location, document.status.size, each)
-        self._mark_all()
-        document.reported.emit(f"{count(min(len(found), MAX_PER_ARCHIVE), 'note')} added.")
-
-    @action("Next Book&mark", "Ctrl+Shift+D", tip="Go to the next bookmark", document=True)
     def next_bookmark(self) -> None:
         """Go to the next bookmark of the layer shown; wrap around after the last."""
         tab = self._shown()
@@ -265,7 +179,7 @@ class Bookmarks:
     def _of(self, document: Document) -> list[Bookmark]:
         return self.store.of(document.location, document.status.size)
 
-    def _go(self, document: Document, bookmark: Bookmark, _: bool = False) -> None:
+    def _go(self, document: Document, bookmark: Bookmark) -> None:
         document.go_to(bookmark.layer, bookmark.offset, bookmark.offset + bookmark.size, "bookmark")
         if bookmark.note:
             document.reported.emit(visible(bookmark.note))
@@ -279,7 +193,7 @@ class Bookmarks:
             return
         for bookmark in every:
             action = self.menu.addAction(escaped(short(bookmark.label)))
-            action.triggered.connect(partial(self._go, tab.document, bookmark))
+            action.triggered.connect(lambda _=False, each=bookmark: self._go(tab.document, each))
         selection = tab.document.selection
         self.menu.addSeparator()
         here = next((each for each in every if each[:2] == (selection.layer, selection.caret)), None)
@@ -290,13 +204,11 @@ class Bookmarks:
             action.setCheckable(True)
             action.setChecked(here is not None and here.colour == name)
             if here is not None:
-                action.triggered.connect(partial(self._paint, tab.document, here._replace(colour=name)))
+                painted = here._replace(colour=name)
+                action.triggered.connect(lambda _=False, painted=painted: self._put(tab.document, painted))
         remove = self.menu.addAction("Remove the Bookmark at This Byte")
         remove.setEnabled((selection.layer, selection.caret) in [each[:2] for each in every])
         remove.triggered.connect(partial(self._remove, tab.document, selection.layer, selection.caret))
-
-    def _paint(self, document: Document, bookmark: Bookmark, _: bool = False) -> None:
-        self._put(document, bookmark)
 
     def _remove(self, document: Document, layer: int, offset: int, _: bool = False) -> None:
         self.store.remove(document.location, document.status.size, layer, offset)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,8 +12,6 @@ from PySide6.QtWidgets import QMenu, QWidget
 from inspector.core.numbers import grouped, in_bytes
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
-from inspector.gui.document.session import OpenTab, Sides
-from inspector.gui.kit.actions import action
 from inspector.gui.kit.files import ask_for_files
 from inspector.gui.kit.locations import absolute, name_of
 from inspector.gui.kit.settings import Settings
@@ -30,22 +27,10 @@ if TYPE_CHECKING:  # not for the first paint to wait for
 
 
 class Comparisons(QObject):
-    """The actions that compare; ``say`` shows a message, ``open_location`` opens an archive in a tab.
+    """The actions that compare. ``temp_dir`` is where the old bytes of a replaced file are kept."""
 
-    ``temp_dir`` is where the old bytes of a replaced file are kept.
-    """
-
-    def __init__(
-        self,
-        parent: QWidget,
-        tabs: Tabs,
-        settings: Settings,
-        say: Callable[[str], object],
-        open_location: Callable[[str], object],
-        temp_dir: TempDir,
-    ) -> None:
+    def __init__(self, parent: QWidget, tabs: Tabs, settings: Settings, temp_dir: TempDir) -> None:
         super().__init__(parent)
-        self._open_location = open_location
         self._temp_dir = temp_dir
         self._marked: tuple[str, Version] | None = None
         tabs.bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -53,10 +38,9 @@ class Comparisons(QObject):
         tabs.bar.dropped.connect(self._ask_dropped)
         self._parent = parent
         self._tabs = tabs
+        self._say = tabs.said.emit
         self._connections = Connections(settings)
-        self._say = say
 
-    @action("Compare &With…", "Ctrl+Shift+C", tip="Show where two files differ and which one is right")
     def compare_with(self) -> None:
         """Ask what to compare the archive shown with; without one, ask for two files."""
         shown = self._tabs.shown_location()
@@ -78,11 +62,6 @@ class Comparisons(QObject):
 
     # ---- versions of one file ----------------------------------------------------------------------------------
 
-    @action(
-        "Co&mpare with State Before",
-        tip="Compare the archive with its state before the pending changes, or before the last write",
-        document=True,
-    )
     def compare_before(self) -> None:
         """Compare the archive shown with its state before the pending changes, or before the last write."""
         from inspector.operations.protocol.compare_views import AS_IT_IS, Version
@@ -135,11 +114,6 @@ class Comparisons(QObject):
         job = document.start(ArchiveRequests.copy_shown, path)
         job.then(lambda _: self.compare(path, document.location, versions=versions))
 
-    @action(
-        "Compare Selec&tion",
-        tip="Remember the selected bytes, then compare them with other selected bytes",
-        document=True,
-    )
     def compare_selection(self) -> None:
         """Remember the selected bytes, or compare them with those remembered."""
         from inspector.operations.protocol.compare_views import Version
@@ -163,9 +137,7 @@ class Comparisons(QObject):
     # ---- tabs --------------------------------------------------------------------------------------------------
 
     def _show_tab_menu(self, place: QPoint) -> None:
-        at = self._tabs.bar.tabAt(place)
-        menu = self.tab_menu(at)
-        if menu is not None:
+        if (menu := self.tab_menu(self._tabs.bar.tabAt(place))) is not None:
             menu.popup(self._tabs.bar.mapToGlobal(place))
 
     def tab_menu(self, at: int) -> QMenu | None:
@@ -180,45 +152,39 @@ class Comparisons(QObject):
             location = self._tabs.location(other)
             if location and other != at:
                 action = others.addAction(self._tabs.tabText(other))
-                action.triggered.connect(partial(self._compare_tabs, own, location))
+                action.triggered.connect(lambda _=False, location=location: self.compare(own, location))
         if not others.isEmpty():
             others.addSeparator()
-        others.addAction("Another File…").triggered.connect(partial(self._ask_other, own))
+        ask = partial(ask_for_files, self._parent, "Compare With", partial(self._compare_chosen, own), own)
+        others.addAction("Another File…").triggered.connect(lambda _=False: ask())
         menu.addAction("Close").triggered.connect(lambda: self._tabs.tabCloseRequested.emit(at))
         return menu
-
-    def _compare_tabs(self, a: str, b: str, _: bool = False) -> None:
-        self.compare(a, b)
-
-    def _ask_other(self, own: str, _: bool = False) -> None:
-        ask_for_files(self._parent, "Compare With", partial(self._compare_chosen, own), own)
 
     def _ask_dropped(self, at: int, locations: list[str]) -> None:
         """Ask what to do with a file that was dropped on the tab at an index."""
         own = self._tabs.location(at)
         if not own or len(locations) != 1:
-            for each in locations:
-                self._open_location(each)
+            self._tabs.openRequested.emit(locations)
             return
         menu = QMenu(self._parent)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(f"Compare With {escaped(name_of(own))}").triggered.connect(
-            partial(self._compare_tabs, own, locations[0])
+            lambda _=False: self.compare(own, locations[0])
         )
-        menu.addAction("Open").triggered.connect(lambda: self._open_location(locations[0]))
+        menu.addAction("Open").triggered.connect(lambda: self._tabs.openRequested.emit(locations))
         menu.popup(QCursor.pos())
 
     # ---- what a comparison leads to ----------------------------------------------------------------------------
 
     def _show_written(self, path: str, sentence: str) -> None:
-        self._open_location(path)
+        self._tabs.openRequested.emit([path])
         self._say(sentence)
 
     def _add_change(self, location: str, edit: Edit) -> None:
         """Make an edit pending in the tab of a location, as soon as that has been read."""
         from inspector.operations.protocol.views import Stage
 
-        self._open_location(location)
+        self._tabs.openRequested.emit([location])
         tab = self._tabs.shown()
         if tab is None:
             return
@@ -243,12 +209,3 @@ class Comparisons(QObject):
         self._tabs.insert_side(tab)
         tab.setFocus()
         return tab
-
-    @property
-    def sides(self) -> Sides:
-        """The function that reopens a comparison of a stored session; the user can repeat it."""
-        return {"compare": self._reopen}
-
-    def _reopen(self, saved: OpenTab) -> None:
-        a, b = (*saved.places, saved.location, saved.location)[:2]
-        self._new_tab(a, b).show_earlier()

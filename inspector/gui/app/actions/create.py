@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from inspector.gui.app.actions.dialog_actions import DialogActions
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
-from inspector.gui.document.session import Sides
-from inspector.gui.kit.actions import K, action
 from inspector.gui.kit.settings import Settings
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
-    from inspector.gui.tabs.new_archive import NewArchiveTab
     from inspector.operations.protocol.create_views import Draft, Place
     from inspector.operations.protocol.edit_views import WriteResult
 
@@ -26,65 +21,40 @@ CATALOGUE_SETTING = "catalogue"
 """The setting that stores the path of the catalogue searched last."""
 
 
-class CreateWindow(Protocol):
-    """The part of the window that these actions use."""
+class CreateActions(QObject):
+    """The actions."""
 
-    settings: Settings
-    tabs: Tabs
-
-    def open_location(self, location: str) -> None:
-        """Open one location."""
-
-    def open_together(self, locations: Sequence[str]) -> None:
-        """Open what was dropped at once."""
-
-    def say(self, sentence: str) -> None:
-        """Show a message about no particular document."""
-
-
-class CreateActions(DialogActions):
-    """The actions. ``window`` and ``parent`` are both the window."""
-
-    def __init__(self, window: CreateWindow, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget, tabs: Tabs, settings: Settings) -> None:
         super().__init__(parent)
-        self._window = window
+        self._parent = parent
+        self._tabs = tabs
+        self._settings = settings
         self._failed: dict[str, list[str]] = {}
         """The inputs that could not be appended, by the archive's location; the next dialog offers them again."""
 
-    @action("&New Archive…", K.New, tip="Create an archive from files")
     def new_archive(self) -> None:
         """Create an archive in a new tab."""
-        self._new_archive()
-
-    @property
-    def sides(self) -> Sides:
-        """Functions that reopen a draft of a stored session."""
-        return {"draft": lambda saved: self._new_archive().restore(saved)}
-
-    def _new_archive(self) -> NewArchiveTab:
         from inspector.gui.tabs.new_archive import NewArchiveTab  # the first paint does not wait for it
 
-        tab = NewArchiveTab(Connections(self._window.settings))
-        tab.chosen.connect(self._window.open_location)
-        self._window.tabs.insert_side(tab)
-        return tab
+        tab = NewArchiveTab(Connections(self._settings))
+        tab.chosen.connect(lambda location: self._tabs.openRequested.emit([location]))
+        self._tabs.insert_side(tab)
 
     # ---- appending ---------------------------------------------------------------------------------------------
 
-    @action("&Add to RCA…", tip="Add files to an RCA archive", document=True)
     def append(self) -> None:
         """Ask what to add to the RCA archive shown."""
-        tab = self._window.tabs.shown()
+        tab = self._tabs.shown()
         if tab is None or not _can_append(tab):
-            self._window.say(APPEND_CONDITION)
+            self._tabs.said.emit(APPEND_CONDITION)
             return
         self._ask_append(tab, [])
 
     def take_dropped(self, locations: list[str]) -> None:
         """Open dropped locations; if an RCA archive is shown, ask whether to add them to it instead."""
-        tab = self._window.tabs.shown()
+        tab = self._tabs.shown()
         if tab is None or not _can_append(tab):
-            self._window.open_together(locations)
+            self._tabs.openRequested.emit(locations)
             return
         number, name = len(locations), tab.document.name
         text = f"Open the dropped item, or add it to {name}?"
@@ -97,7 +67,7 @@ class CreateActions(DialogActions):
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(text)
         button = box.addButton("Open", QMessageBox.ButtonRole.AcceptRole)
-        button.clicked.connect(lambda: self._window.open_together(locations))
+        button.clicked.connect(lambda: self._tabs.openRequested.emit(locations))
         box.setDefaultButton(button)
         add = box.addButton("Add…", QMessageBox.ButtonRole.ActionRole)
         add.clicked.connect(lambda: self._ask_append(tab, locations))
@@ -110,7 +80,6 @@ class CreateActions(DialogActions):
         dialog = AppendDialog(
             self._parent, tab.document.name, tab.document.location, lambda draft: self._append(tab, draft)
         )
-        self.track(dialog, dialog.client)
         dialog.inputs.add([*self._failed.get(tab.document.location, []), *locations])
         dialog.open()
 
@@ -126,21 +95,19 @@ class CreateActions(DialogActions):
 
     # ---- catalogues --------------------------------------------------------------------------------------------
 
-    @action("Search Catalo&gue…", "Ctrl+Shift+L", tip="Find the archive that holds a member")
     def search_catalogue(self) -> None:
         """Search a catalogue for members."""
         from inspector.gui.dialogs.catalogue import CatalogueDialog
 
-        dialog = CatalogueDialog(self._parent, self._window.settings.text(CATALOGUE_SETTING))
-        dialog.searched.connect(lambda path: self._window.settings.set_text(CATALOGUE_SETTING, path))
+        dialog = CatalogueDialog(self._parent, self._settings.text(CATALOGUE_SETTING))
+        dialog.searched.connect(lambda path: self._settings.set_text(CATALOGUE_SETTING, path))
         dialog.chosen.connect(self._show)
-        self.track(dialog, dialog.client)
         dialog.show()
 
     def _show(self, place: Place) -> None:
         """Open an archive and select one of its members."""
-        self._window.open_location(place.archive)
-        tab = self._window.tabs.shown()
+        self._tabs.openRequested.emit([place.archive])
+        tab = self._tabs.shown()
         if tab is not None:
             tab.document.when_ready(lambda: tab.document.go_to(0, place.offset, place.offset + place.length))
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from inspector.gui.app.actions.audits import Audits
-from inspector.gui.app.actions.dialog_actions import DialogActions
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
-from inspector.gui.document.session import Sides
-from inspector.gui.kit.actions import action
 from inspector.gui.kit.settings import Settings
 from inspector.gui.panels.status_line import StatusLine
 from inspector.sources.s3.address import SCHEME, is_s3
@@ -26,57 +24,43 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.operations.protocol.browse_views import ErrorAction
 
 
-class S3Window(Protocol):
-    """The part of the window that these actions use."""
+class S3Actions(QObject):
+    """The actions; ``audits`` checks what the browser lists, ``status_line`` shows the request totals."""
 
-    settings: Settings
-    tabs: Tabs
-    audits: Audits
-    status_line: StatusLine
-
-    def open_location(self, location: str) -> None:
-        """Open one location."""
-
-    def reload(self) -> None:
-        """Reload the location of the tab shown and keep its pending changes."""
-
-    def reopen(self) -> None:
-        """Close the tab shown and open its location again."""
-
-
-class S3Actions(DialogActions):
-    """The actions. ``window`` and ``parent`` are both the window."""
-
-    def __init__(self, window: S3Window, parent: QWidget) -> None:
+    def __init__(
+        self, parent: QWidget, tabs: Tabs, settings: Settings, audits: Audits, status_line: StatusLine
+    ) -> None:
         super().__init__(parent)
-        self._window = window
+        self._parent = parent
+        self._tabs = tabs
+        self._audits = audits
+        self._status_line = status_line
         self._totals: RequestTotals | None = None
-        self.connections = Connections(window.settings)
-        window.tabs.currentChanged.connect(self._show_totals)
+        self.connections = Connections(settings)
+        tabs.currentChanged.connect(self._show_totals)
 
     def attach(self, tab: Tab) -> None:
         """Connect the reload and error actions of a new tab."""
-        tab.banner.reopen.connect(self._window.reload)
+        tab.banner.reopen.connect(partial(self._tabs.reloadRequested.emit, False))
         tab.error_actions.chosen.connect(partial(self._run_error_action, tab))
 
     def _show_totals(self) -> None:
         """Show the request totals of the tab shown in the status line."""
-        tab = self._window.tabs.shown()
+        tab = self._tabs.shown()
         if self._totals is None:
             if tab is None or not tab.request_watch.is_remote:
                 return
             from inspector.gui.panels.requests import RequestTotals  # only for archives on S3
 
             self._totals = RequestTotals()
-            self._window.status_line.addPermanentWidget(self._totals)
+            self._status_line.addPermanentWidget(self._totals)
         self._totals.follow(tab.request_watch if tab is not None else None)
 
     # ---- opening -----------------------------------------------------------------------------------------------
 
-    @action("Open &Location…", "Ctrl+L", tip="Open a path, or an address on S3 or on the web")
     def ask_location(self) -> None:
         """Ask for a location and open it; that of the archive shown is selected if it is remote."""
-        tab = self._window.tabs.shown()
+        tab = self._tabs.shown()
         location = tab.document.location if tab is not None else ""
         self._ask(location if is_remote(location) else SCHEME).open()
 
@@ -86,25 +70,23 @@ class S3Actions(DialogActions):
         dialog = OpenLocationDialog(self._parent, self.connections, location)
         dialog.chosen.connect(self.open)
         dialog.browseRequested.connect(self._browse)
-        self.track(dialog, dialog.client)
         return dialog
 
     def open(self, location: str, connection: Connection) -> Tab | None:
         """Open a location with a connection; reopen it if it is open with another one. Return its tab."""
         if is_s3(location):
             self.connections.remember(location, connection)
-        self._window.open_location(location)
-        tab = self._window.tabs.shown()
+        self._tabs.openRequested.emit([location])
+        tab = self._tabs.shown()
         if tab is not None and is_s3(tab.document.location) and tab.document.connection != connection:
-            self._window.reopen()
-        return self._window.tabs.shown()
+            self._tabs.reloadRequested.emit(True)
+        return self._tabs.shown()
 
     # ---- browsing ----------------------------------------------------------------------------------------------
 
-    @action("&Browse S3…", "Ctrl+B", tip="List buckets and prefixes")
     def browse(self) -> None:
         """Browse the folder of the archive shown, or ask for a location."""
-        tab = self._window.tabs.shown()
+        tab = self._tabs.shown()
         location = tab.document.location if tab is not None else ""
         if tab is not None and is_s3(location):
             self._browse(location.rpartition("/")[0] + "/", tab.document.connection)
@@ -118,14 +100,9 @@ class S3Actions(DialogActions):
             self.connections.remember(location, connection)
         tab = BrowserTab(self.connections, location, connection)
         tab.openRequested.connect(self.open)
-        tab.checkRequested.connect(self._window.audits.audit)
+        tab.checkRequested.connect(self._audits.audit)
         tab.extractRequested.connect(self._extract)
-        self._window.tabs.insert_side(tab)
-
-    @property
-    def sides(self) -> Sides:
-        """Functions that reopen a browser tab of a stored session."""
-        return {"browser": lambda saved: self._browse(saved.location, self.connections.known(saved.location))}
+        self._tabs.insert_side(tab)
 
     def _extract(self, location: str, connection: Connection) -> None:
         tab = self.open(location, connection)
@@ -139,7 +116,7 @@ class S3Actions(DialogActions):
 
         location, connection = tab.document.location, tab.document.connection
         if action is ErrorAction.RELOAD:
-            self._window.reload()
+            self._tabs.reloadRequested.emit(False)
         elif action is ErrorAction.BROWSE:
             self._browse(location, connection)
         elif action is ErrorAction.CONNECTION:
@@ -152,4 +129,4 @@ class S3Actions(DialogActions):
             elif action is ErrorAction.REGION:
                 connection = connection._replace(region=tab.error_actions.region)
             self.connections.remember(location, connection)
-            self._window.reopen()
+            self._tabs.reloadRequested.emit(True)

@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.core.names import visible
-from inspector.gui.app.actions.menu_layout import menu_of
-from inspector.gui.kit.actions import without_marks
+from inspector.gui.app.actions.actions import menu_of
 from inspector.gui.kit.style import EDGE, on_grid
+from inspector.gui.kit.text import without_marks
 from inspector.gui.kit.widgets import Emptiable
 
 SIZE = (620, 420)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from PySide6.QtCore import QObject, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -11,9 +10,6 @@ from PySide6.QtGui import (
     QColor,
     QKeyEvent,
     QPainter,
-    QPaintEvent,
-    QPen,
-    QPixmap,
     QResizeEvent,
     QWheelEvent,
 )
@@ -21,17 +17,15 @@ from PySide6.QtWidgets import QWidget
 
 from inspector.core.drawing.byte_class import CLASSES, ByteClass
 from inspector.core.drawing.colouring import CLASS_HUES
-from inspector.core.drawing.palette import COLOURS, Colours
+from inspector.core.drawing.palette import Colours
 from inspector.core.numbers import hexadecimal
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
-from inspector.gui.hex.beside.strip import Strip
+from inspector.gui.hex.beside.strip import MARGIN, Strip, paint_rows
 from inspector.gui.ipc.client import Job
 from inspector.operations.protocol.bytes_views import FULL, Bands
 from inspector.operations.protocol.requests import ArchiveRequests
 
-_WIDTH = 88
-_MARGIN = 4
 _GAP = 3
 """Pixels between the classes and the entropy."""
 _CLASSES_SHARE = 0.6
@@ -53,18 +47,7 @@ PATTERNS = {
 """The texture of each class, so that no two are told apart by their colour alone."""
 
 
-class _Window(NamedTuple):
-    """The bytes that are spread over the height."""
-
-    start: int
-    stop: int
-
-    @property
-    def size(self) -> int:
-        return self.stop - self.start
-
-
-def fill_class(painter: QPainter, rect: QRect, each: ByteClass, colours: Colours) -> None:
+def fill_class(painter: QPainter, colours: Colours, rect: QRect, each: ByteClass) -> None:
     """Fill a rectangle with the colour and the texture of a class."""
     tones = colours.tones[CLASS_HUES[each]]
     painter.fillRect(rect, QColor(tones.fills[1][0]))
@@ -79,10 +62,10 @@ class ByteBand(Strip):
     """
 
     windowChanged = Signal()
+    width_wanted = 88
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Byte bands", parent)
-        self._window = _Window(0, 0)
         self._bands: Bands | None = None
         self._lit: ByteClass | None = None
         self._describe_window()
@@ -91,19 +74,14 @@ class ByteBand(Strip):
 
     def setSize(self, size: int) -> None:
         """Start bands of ``size`` bytes, all of them seen."""
-        self._size, self._bands, self._picture = size, None, None
-        self._window = _Window(0, size)
+        self._size, self._bands, self._window = size, None, Span(0, size)
         self._describe_window()
-        self.update()
-
-    def window_span(self) -> Span:
-        """The bytes that are spread over the height."""
-        return Span(*self._window)
+        self.redraw()
 
     def setBands(self, bands: Bands | None) -> None:
         """Show what stretches look like; they may be of another window, until those of this one arrive."""
-        self._bands, self._picture = bands, None
-        self.update()
+        self._bands = bands
+        self.redraw()
 
     def bands(self) -> Bands | None:
         """What is shown."""
@@ -112,8 +90,8 @@ class ByteBand(Strip):
     def setLit(self, lit: ByteClass | None) -> None:
         """Light up one class; all with None."""
         if lit is not self._lit:
-            self._lit, self._picture = lit, None
-            self.update()
+            self._lit = lit
+            self.redraw()
 
     def setShown(self, start: int, stop: int) -> None:
         """Frame the bytes that the hex view shows, and see them."""
@@ -138,7 +116,7 @@ class ByteBand(Strip):
 
     def _see(self, start: int, size: int) -> None:
         start = max(0, min(start, self._size - size))
-        window = _Window(start, start + size)
+        window = Span(start, start + size)
         if window != self._window:
             self._window = window
             self._describe_window()
@@ -152,28 +130,11 @@ class ByteBand(Strip):
             "The wheel, + and - zoom, 0 shows all."
         )
 
-    def describe(self, y: int) -> str:
-        """The tooltip for a row of pixels; empty outside."""
-        if not self._size or not 0 <= y < self.height():
-            return ""
-        start, stop = self._bytes_at(y)
-        lines = [f"{hexadecimal(start, 8)} … {hexadecimal(stop, 8)}"]
-        row = self._row_of(start)
+    def _facts(self, y: int) -> list[str]:
+        row = self._row_of(self._bytes_at(y).start)
         if self._bands is None:
-            lines.append("Being measured…")
-        elif row is not None:
-            lines.append(self._bands.text(row) or "not read yet")
-        return "\n".join(lines)
-
-    # ---- places ------------------------------------------------------------------------------------------------
-
-    def _bytes_at(self, y: int) -> Span:
-        window, height = self._window, max(1, self.height())
-        start = window.start + y * window.size // height
-        return Span(start, max(start + 1, window.start + (y + 1) * window.size // height))
-
-    def _offset_at(self, y: int) -> int:
-        return self._bytes_at(max(0, min(y, self.height() - 1))).start
+            return ["Being measured…"]
+        return [] if row is None else [self._bands.text(row) or "not read yet"]
 
     def _row_of(self, offset: int) -> int | None:
         bands = self._bands
@@ -181,83 +142,39 @@ class ByteBand(Strip):
             return None
         return min(bands.rows - 1, (offset - bands.start) * bands.rows // (bands.stop - bands.start))
 
-    def _y_of(self, offset: int) -> int:
-        return (offset - self._window.start) * self.height() // max(1, self._window.size)
-
     # ---- painting ----------------------------------------------------------------------------------------------
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        colours = COLOURS[self._scheme]
-        painter = QPainter(self)
-        try:
-            painter.fillRect(self.rect(), QColor(colours.base))
-            painter.fillRect(QRect(0, 0, 1, self.height()), QColor(colours.rule))
-            if self._size and self._bands is not None:
-                painter.drawPixmap(_MARGIN, 0, self._drawn(colours))
-            if self._size:
-                self._paint_frame(painter, colours)
-        finally:
-            painter.end()
+    def _rows_size(self) -> QSize:
+        return QSize(self.width() - 2 * MARGIN, self.height()) if self._bands is not None else QSize()
 
-    def _drawn(self, colours: Colours) -> QPixmap:
-        """All rows as a pixmap, drawn once."""
-        if self._picture is None:
-            ratio = self.devicePixelRatioF()
-            size = QSize(self.width() - 2 * _MARGIN, self.height())
-            self._picture = QPixmap(size * ratio)
-            self._picture.setDevicePixelRatio(ratio)
-            self._picture.fill(QColor(colours.base))
-            painter = QPainter(self._picture)
-            try:
-                self._paint_rows(painter, size, colours)
-            finally:
-                painter.end()
-        return self._picture
-
-    def _paint_rows(self, painter: QPainter, size: QSize, colours: Colours) -> None:
+    def _draw_rows(self, painter: QPainter, size: QSize, colours: Colours) -> None:
         left = round(size.width() * _CLASSES_SHARE)
-        right = size.width() - left - _GAP
-        bands = self._bands
-        assert bands is not None
-        bar, top = QColor(colours.quiet), 0
-        rows = [self._row_of(self._bytes_at(y).start) for y in range(size.height())]
-        while top < len(rows):
-            row, stop = rows[top], top + 1
-            while stop < len(rows) and _same(bands, rows[stop], row):
-                stop += 1
-            if row is not None:
-                self._paint_classes(painter, QRect(0, top, left, stop - top), row, colours)
-                length = round(bands.entropies[row] * right / FULL)
-                painter.fillRect(QRect(left + _GAP, top, length, stop - top), bar)
-            top = stop
+        rows = [self._look_of(self._row_of(self._bytes_at(y).start)) for y in range(size.height())]
+
+        def fill(rect: QRect, each: ByteClass) -> None:
+            if self._lit in (None, each):
+                fill_class(painter, colours, rect, each)
+
+        def bar(rect: QRect, filled: bool) -> None:
+            if filled:
+                painter.fillRect(rect, QColor(colours.quiet))
+
+        paint_rows(rows, QRect(0, 0, left, size.height()), _classes_in, fill)
+        paint_rows(rows, QRect(left + _GAP, 0, size.width() - left - _GAP, size.height()), _entropy_of, bar)
         # Where 8 bits a byte would end.
         painter.fillRect(QRect(size.width() - 1, 0, 1, size.height()), QColor(colours.rule))
 
-    def _paint_classes(self, painter: QPainter, rect: QRect, row: int, colours: Colours) -> None:
-        assert self._bands is not None
-        parts = self._bands.shares[row * len(CLASSES) : (row + 1) * len(CLASSES)]
-        total, before = max(1, sum(parts)), 0
-        for each, part in zip(CLASSES, parts, strict=True):
-            low, high = before * rect.width() // total, (before + part) * rect.width() // total
-            before += part
-            if part and self._lit in (None, each):
-                fill_class(painter, QRect(low, rect.top(), max(1, high - low), rect.height()), each, colours)
-
-    def _paint_frame(self, painter: QPainter, colours: Colours) -> None:
-        top, stop = self._y_of(self._shown.start), self._y_of(self._shown.stop)
-        height = max(7, stop - top)
-        top = max(0, min(top, self.height() - height))
-        painter.setPen(QPen(QColor(colours.selection if self.hasFocus() else colours.outline), 2))
-        painter.drawRect(QRect(2, top + 1, self.width() - 4, height - 2))
+    def _look_of(self, row: int | None) -> tuple[bytes, int]:
+        """The shares of the classes and the entropy of a stretch; none where it was not measured."""
+        if row is None or self._bands is None:
+            return b"", 0
+        return self._bands.shares[row * len(CLASSES) : (row + 1) * len(CLASSES)], self._bands.entropies[row]
 
     # ---- Qt overrides ------------------------------------------------------------------------------------------
 
-    def sizeHint(self) -> QSize:
-        return QSize(_WIDTH, 200)
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._picture = None
+        self.redraw()
         if self.height() != event.oldSize().height():
             self.windowChanged.emit()
 
@@ -282,15 +199,13 @@ class ByteBand(Strip):
             super().keyPressEvent(event)
 
 
-def _same(bands: Bands, one: int | None, other: int | None) -> bool:
-    """Whether two rows look the same."""
-    if one is None or other is None or one == other:
-        return one == other
-    count = len(CLASSES)
-    return (
-        bands.entropies[one] == bands.entropies[other]
-        and bands.shares[one * count : (one + 1) * count] == bands.shares[other * count : (other + 1) * count]
-    )
+def _classes_in(look: tuple[bytes, int]) -> list[tuple[ByteClass, int]]:
+    return [(each, part) for each, part in zip(CLASSES, look[0], strict=False) if part]
+
+
+def _entropy_of(look: tuple[bytes, int]) -> list[tuple[bool, int]]:
+    """Whether a part of the entropy bar is filled, where there is any."""
+    return [(True, look[1]), (False, FULL - look[1])] if look[1] else []
 
 
 class BandFeed(QObject):

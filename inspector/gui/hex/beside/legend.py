@@ -264,9 +264,9 @@ def _swatch(painter: QPainter, rect: QRect, entry: LegendEntry, colours: Colours
     painter.setBrush(Qt.BrushStyle.NoBrush)
     frame = QColor(colours.quiet)
     if isinstance(entry.mark, Judged):
-        fill_verdict(painter, rect, entry.mark, colours)
+        fill_verdict(painter, colours, rect, entry.mark)
     elif isinstance(entry.mark, ByteClass):
-        fill_class(painter, rect, entry.mark, colours)
+        fill_class(painter, colours, rect, entry.mark)
     elif entry.paint is None:
         _mark(painter, rect, entry.mark, colours)
         return

@@ -1,8 +1,7 @@
-"""The stall meter: what keeps the window from answering, said on standard error for whoever looks for it."""
+"""The stall meter: what keeps the window from answering."""
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
@@ -13,8 +12,6 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Qt, QTimer
 
-VARIABLE = "ARCHIVE_INSPECTOR_STALLS"
-"""The environment variable that turns the meter on."""
 LIMIT_S = 0.05
 """A shorter turn of the event loop is not felt."""
 _TICK_MS = 5
@@ -83,12 +80,5 @@ class StallMeter(QObject):
 
     def _look(self) -> None:
         # The frame is let go in its own thread: widgets that are its last variables must not be destroyed in another.
-        self._frame = sys._current_frames()[self._thread]  # noqa: SLF001 - documented all the same
+        self._frame = sys._current_frames()[self._thread]
         self._stack = "".join(traceback.format_stack(self._frame))
-
-
-def watch_if_wanted(parent: QObject) -> StallMeter | None:
-    """A meter that prints stalls on standard error, if the environment asks for it."""
-    if not os.environ.get(VARIABLE):
-        return None
-    return StallMeter(lambda stall: print(stall.text(), file=sys.stderr, flush=True), parent)
