@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout
 
 from inspector.core.names import visible
 from inspector.core.verdict import State
+from inspector.gui.kit.building import dressed, in_column, in_row, page_of, scrolling
 from inspector.gui.kit.icons import Picture, icon, program_icon, state_icon
-from inspector.gui.kit.style import GRID, PAGE_PX, TextSize, font_of, on_grid, secondary
+from inspector.gui.kit.style import GRID, PAGE_PX, TextSize, bold, font_of, secondary
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import ElidedLabel, sentence_label
 from inspector.resources import resource, samples
@@ -55,34 +56,28 @@ class StartPage(QScrollArea):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("Start page")
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
         self._recent = QGridLayout()
         self._samples = QGridLayout()
-        page = QWidget()
-        page.setMaximumWidth(PAGE_PX)
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(8 * GRID, 8 * GRID, 8 * GRID, 8 * GRID)
-        layout.setSpacing(4 * GRID)
-        layout.addLayout(self._header())
-        layout.addWidget(self._drop_area())
-        layout.addWidget(self._session_area())
-        columns = QHBoxLayout()
-        columns.setSpacing(6 * GRID)
-        self._recent_column = QWidget()
-        self._recent_column.setLayout(self._column("Recent", self._recent))
+        self._recent_column = page_of(self._column("Recent", self._recent))
         self._recent_column.hide()
-        columns.addWidget(self._recent_column, 1)
-        columns.addLayout(self._column("Samples to try", self._samples), SAMPLE_COLUMNS)
-        layout.addLayout(columns)
-        layout.addStretch(1)
-        outer = QWidget()
-        centred = on_grid(QHBoxLayout(outer))
-        centred.addStretch(1)
-        centred.addWidget(page, 100)
-        centred.addStretch(1)
-        self.setWidget(outer)
+        lists = in_row(
+            (self._recent_column, 1),
+            (self._column("Samples to try", self._samples), SAMPLE_COLUMNS),
+            gap=6 * GRID,
+        )
+        self._session_text = secondary(sentence_label())
+        self.reopen = QPushButton(icon("reload"), "Reopen the Last Session", autoDefault=True)
+        self.reopen.setToolTip("Reopen the tabs of the last session")
+        self.reopen.clicked.connect(self.sessionWanted)
+        self._session = page_of(in_row(self.reopen, (self._session_text, 1), gap=3 * GRID))
+        self._session.hide()
+        page = page_of(
+            in_column(self._header(), self._drop_area(), self._session, lists, 1, edge=8 * GRID, gap=4 * GRID)
+        )
+        page.setMaximumWidth(PAGE_PX)
+        outer = page_of(in_row(1, (page, 100), 1))
+        scrolling(outer, self)
+        self.setAccessibleName("Start page")
         self.sample_entries: list[QPushButton] = []
         self._locations: list[str] = []
         self._states: Mapping[str, State] = {}
@@ -125,63 +120,25 @@ class StartPage(QScrollArea):
         self._recent_column.setVisible(bool(entries))
 
     def _header(self) -> QHBoxLayout:
-        mark = Picture(program_icon(), 10 * GRID)
         title = QLabel("Archive Inspector")
         title.setFont(font_of(title, TextSize.TITLE))
         subtitle = secondary(sentence_label("See what every byte of a CAF, RCA, TACO or datas3t archive means."))
-        text = QVBoxLayout()
-        text.setSpacing(0)
-        text.addWidget(title)
-        text.addWidget(subtitle)
-        head = QHBoxLayout()
-        head.setSpacing(4 * GRID)
-        head.addWidget(mark)
-        head.addLayout(text, 1)
-        return head
+        return in_row(Picture(program_icon(), 10 * GRID), (in_column(title, subtitle), 1), gap=4 * GRID)
 
     def _drop_area(self) -> QFrame:
-        area = QFrame()
-        area.setObjectName("drop")
-        picture = Picture(icon("drop"), 24)
+        area = dressed(QFrame(), objectName="drop")
         text = secondary(QLabel("Drop files or a folder here, or paste a path or an s3:// address"))
-        button = QPushButton(icon("open"), "Open…")
-        button.setAutoDefault(True)
+        button = QPushButton(icon("open"), "Open…", autoDefault=True)
         button.clicked.connect(self.openWanted)
-        layout = QHBoxLayout(area)
-        layout.setContentsMargins(4 * GRID, 4 * GRID, 4 * GRID, 4 * GRID)
-        layout.setSpacing(3 * GRID)
-        layout.addWidget(picture)
-        layout.addWidget(text, 1)
-        layout.addWidget(button)
+        in_row(Picture(icon("drop"), 24), (text, 1), button, on=area, edge=4 * GRID, gap=3 * GRID)
         return area
-
-    def _session_area(self) -> QWidget:
-        self._session = QWidget()
-        self._session_text = secondary(sentence_label())
-        self.reopen = QPushButton(icon("reload"), "Reopen the Last Session")
-        self.reopen.setAutoDefault(True)
-        self.reopen.setToolTip("Reopen the tabs of the last session")
-        self.reopen.clicked.connect(self.sessionWanted)
-        layout = QHBoxLayout(self._session)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(3 * GRID)
-        layout.addWidget(self.reopen)
-        layout.addWidget(self._session_text, 1)
-        self._session.hide()
-        return self._session
 
     def _column(self, title: str, entries: QGridLayout) -> QVBoxLayout:
         label = QLabel(title)
-        font = label.font()
-        font.setBold(True)
-        label.setFont(font)
+        label.setFont(bold(label.font()))
         entries.setVerticalSpacing(0)
         entries.setHorizontalSpacing(3 * GRID)
-        column = on_grid(QVBoxLayout(), gap=GRID)
-        column.addWidget(label)
-        column.addLayout(entries)
-        column.addStretch(1)
-        return column
+        return in_column(label, entries, 1, gap=GRID)
 
     def _fill(self, grid: QGridLayout, entries: list[QPushButton], columns: int, placeholder: str = "") -> None:
         while (item := grid.takeAt(0)) is not None:
@@ -200,9 +157,7 @@ class StartPage(QScrollArea):
         return self._entry(location, note if known else f"{state}: {note}", State(state) if known else None)
 
     def _entry(self, location: str, note: str, state: State | None = None) -> QPushButton:
-        button = QPushButton()
-        button.setFlat(True)
-        button.setAutoDefault(True)  # Enter opens it
+        button = QPushButton(flat=True, autoDefault=True)  # Enter opens it
         button.setCursor(Qt.CursorShape.PointingHandCursor)
         name = ElidedLabel(visible(Path(location).name or location))
         stated = note if state is None else f"{state.value} · {note}"
@@ -211,16 +166,8 @@ class StartPage(QScrollArea):
         button.setToolTip(plain(visible(location) if not note else f"{visible(location)}\n{visible(note)}"))
         name.setForegroundRole(name.palette().ColorRole.Link)
         text.setForegroundRole(text.palette().ColorRole.PlaceholderText)
-        layout = QVBoxLayout(button)
-        layout.setContentsMargins(0, GRID, 2 * GRID, GRID)
-        layout.setSpacing(0)
-        layout.addWidget(name)
-        second = QHBoxLayout()
-        second.setSpacing(GRID)
-        if state is not None:
-            second.addWidget(Picture(state_icon(state), text.fontMetrics().height()))
-        second.addWidget(text, 1)
-        layout.addLayout(second)
+        mark = [Picture(state_icon(state), text.fontMetrics().height())] if state is not None else []
+        layout = in_column(name, in_row(*mark, (text, 1), gap=GRID), on=button, edge=(0, GRID, 2 * GRID, GRID))
         button.setMinimumHeight(layout.sizeHint().height())
         button.clicked.connect(lambda: self.chosen.emit(location))
         return button

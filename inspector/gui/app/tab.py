@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
 from inspector.core.edit import Edit
 from inspector.core.finding import Severity
@@ -35,6 +35,7 @@ from inspector.gui.flows.replay import ReplayFlow
 from inspector.gui.flows.save import ExportFlow, RecoveryFlow, SaveFlow, UploadConfirmation
 from inspector.gui.hex.hex_pane import HexPane
 from inspector.gui.kit.accessible_names import name_focused_window
+from inspector.gui.kit.building import in_column
 from inspector.gui.kit.dropping import leave_drops
 from inspector.gui.kit.files import TempDir
 from inspector.gui.kit.locations import INSIDE
@@ -176,11 +177,7 @@ class Tab(QWidget):
         self._sees_reader = False
         self._previewed: Edit | None = None
         self.editing.may_write = self._show_writes_once
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        for part in (self.banner, self.error_actions, self.disk_watch.message, self.area):
-            layout.addWidget(part)
+        in_column(self.banner, self.error_actions, self.disk_watch.message, self.area, on=self)
         self.hex_pane.lookChanged.connect(self.byte.about.show_look)
         self.request_watch.kept.connect(lambda spans: self.hex_pane.map.show_state(cached=spans))
         self.error_actions.shown.connect(self.note.hide)  # it shows the same message

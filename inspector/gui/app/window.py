@@ -17,7 +17,7 @@ from PySide6.QtGui import (
     QDropEvent,
     QGuiApplication,
 )
-from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 
 from inspector.core.numbers import plural
 from inspector.gui.app.actions.actions import ACTIONS, build_actions
@@ -35,6 +35,7 @@ from inspector.gui.app.sessions import Sessions
 from inspector.gui.app.start_page import StartPage
 from inspector.gui.app.tabs import DeferredTabs, OpenTab, Tabs
 from inspector.gui.app.toolbar import FindBar, ToolBar
+from inspector.gui.kit.building import in_column, page_of
 from inspector.gui.kit.dropping import DropLight, take_copy
 from inspector.gui.kit.files import TempDir, ask_for_files, ask_for_folder
 from inspector.gui.kit.icons import program_icon
@@ -92,12 +93,7 @@ class Window(QMainWindow):
         self._stack = QStackedWidget()
         self._stack.addWidget(self.start_page)
         self._stack.addWidget(self.tabs)
-        centre = QWidget()
-        layout = QVBoxLayout(centre)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.message)
-        layout.addWidget(self._stack)
+        centre = page_of(in_column(self.message, self._stack))
         self.setCentralWidget(centre)
         self.drop_light = DropLight(centre, "Drop to open")
         self._shown: Tab | None = None

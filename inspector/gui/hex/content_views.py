@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QScrollArea, QWidget
 
 from inspector.core.numbers import grouped, in_bytes
+from inspector.gui.kit.building import dressed, in_column
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.theme import fixed_font
 from inspector.gui.kit.widgets import sentence_label
@@ -25,11 +26,7 @@ def _add_label_above(view: QWidget, parent: QWidget) -> QLabel:
     """Lay out ``view`` in ``parent`` below a label, which is returned."""
     sentence = sentence_label()
     sentence.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
-    layout = QVBoxLayout(parent)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(0)
-    layout.addWidget(sentence)
-    layout.addWidget(view)
+    in_column(sentence, view, on=parent)
     return sentence
 
 
@@ -38,11 +35,9 @@ class TextView(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.text = QPlainTextEdit()
-        self.text.setReadOnly(True)
-        self.text.setAccessibleName("Content as text")
-        self.restyle()
+        self.text = dressed(QPlainTextEdit(readOnly=True), "Content as text")
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.restyle()
         self.sentence = _add_label_above(self.text, self)
 
     def restyle(self) -> None:
@@ -73,14 +68,10 @@ class ImageView(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._picture = QPixmap()
-        self.image = QLabel()
-        self.image.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.image.setAccessibleName("Content as an image")
-        self._area = QScrollArea()
-        self._area.setAccessibleName("Content as an image")
+        self.image = dressed(QLabel(alignment=Qt.AlignmentFlag.AlignCenter), "Content as an image")
+        self._area = dressed(QScrollArea(alignment=Qt.AlignmentFlag.AlignCenter), "Content as an image")
         self._area.setWidget(self.image)
         self._area.setWidgetResizable(True)
-        self._area.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.sentence = _add_label_above(self._area, self)
 
     def show_image(self, data: bytes, kind: str, size: int) -> None:

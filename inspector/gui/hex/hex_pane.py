@@ -8,7 +8,7 @@ from operator import or_
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPalette, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QStackedWidget, QWidget
 
 from inspector.core.drawing.byte_class import SMALL_BLOCK, ByteClass, look_of
 from inspector.core.drawing.colouring import ColourBy
@@ -37,9 +37,10 @@ from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.hex.layer_bar import LayerBar, Mode
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
-from inspector.gui.kit.style import GRID
+from inspector.gui.kit.building import in_column, in_row, page_of
+from inspector.gui.kit.style import GRID, bold
 from inspector.gui.kit.text import path_text, plain, short
-from inspector.gui.kit.widgets import ElidedLabel
+from inspector.gui.kit.widgets import ElidedLabel, push_button
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import ContentInfo, Explanation, FieldRow, LayerInfo, Reference, Target
 
@@ -119,26 +120,12 @@ class HexPane(QWidget):
         self.text = TextView()
         self.image = ImageView()
         self.setFocusProxy(self.hex)
-        bytes_side = QWidget()
-        row = QHBoxLayout(bytes_side)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self.hex, 1)
-        row.addWidget(self.map)
-        row.addWidget(self.band)
+        bytes_side = page_of(in_row((self.hex, 1), self.map, self.band, gap=0))
         self._views: dict[Mode, QWidget] = {Mode.HEX: bytes_side, Mode.TEXT: self.text, Mode.IMAGE: self.image}
         self._stack = QStackedWidget()
         for view in self._views.values():
             self._stack.addWidget(view)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.bar)
-        layout.addWidget(self.experiment)
-        layout.addWidget(self.replay)
-        layout.addWidget(self.strip)
-        layout.addWidget(self._stack, 1)
-        layout.addWidget(self.legend)
+        in_column(self.bar, self.experiment, self.replay, self.strip, (self._stack, 1), self.legend, on=self)
         self._connect()
 
     def _connect(self) -> None:
@@ -530,22 +517,12 @@ class ModeStrip(QFrame):
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.Highlight)
         self.mark = QLabel(name)
-        font = self.mark.font()
-        font.setBold(True)
-        self.mark.setFont(font)
+        self.mark.setFont(bold(self.mark.font()))
         self.sentence = ElidedLabel("", Qt.TextElideMode.ElideRight)
         for label in (self.mark, self.sentence):
             label.setForegroundRole(QPalette.ColorRole.HighlightedText)
-        self.stop = QPushButton(stop)
-        self.stop.setToolTip(tip)
-        self.stop.setAutoDefault(False)
-        self.stop.clicked.connect(self.stopRequested)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(2 * GRID, 0, 2 * GRID, 0)
-        layout.setSpacing(2 * GRID)
-        layout.addWidget(self.mark)
-        layout.addWidget(self.sentence, 1)
-        layout.addWidget(self.stop)
+        self.stop = push_button(stop, tip, self.stopRequested)
+        in_row(self.mark, (self.sentence, 1), self.stop, on=self, edge=(2 * GRID, 0, 2 * GRID, 0))
         self.hide()
 
     def say(self, sentence: str) -> None:

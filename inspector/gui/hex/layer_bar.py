@@ -5,13 +5,14 @@ from __future__ import annotations
 from enum import StrEnum
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QComboBox, QLabel, QSizePolicy, QToolButton, QWidget
 
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, rounded
 from inspector.gui.document.document import Document
+from inspector.gui.kit.building import dressed, in_row
 from inspector.gui.kit.locations import name_of, outer_locations
-from inspector.gui.kit.style import GRID
+from inspector.gui.kit.style import GRID, secondary
 from inspector.gui.kit.text import escaped, plain
 from inspector.gui.kit.widgets import ElidedBox, ElidedLabel
 from inspector.operations.protocol.views import LayerInfo, LayerKind
@@ -46,12 +47,9 @@ class LayerBar(QWidget):
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
-        self.files = ElidedBox()
-        self.files.setAccessibleName("File")
+        self.files = dressed(ElidedBox(), "File", minimumContentsLength=12, maximumWidth=MAX_FILES_WIDTH)
         self.files.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.files.setMinimumContentsLength(12)
         self.files.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.files.setMaximumWidth(MAX_FILES_WIDTH)
         self.files.activated.connect(self._choose_file)
         self._buttons = QButtonGroup(self)
         self.kinds = {
@@ -61,11 +59,14 @@ class LayerBar(QWidget):
         }
         self.outer = [self._outer_button(each) for each in outer_locations(document.location)]
         self._modes = QButtonGroup(self)
-        self.modes = {mode: self._mode_button(mode.value) for mode in Mode}
-        self.size_label = ElidedLabel("", Qt.TextElideMode.ElideRight)
-        self.size_label.setForegroundRole(self.size_label.palette().ColorRole.PlaceholderText)
+        self.modes = {mode: self._button(self._modes, mode.value, f"Content as {mode.value.lower()}") for mode in Mode}
+        self.size_label = secondary(ElidedLabel("", Qt.TextElideMode.ElideRight))
         self._arrows = [QLabel("▸"), QLabel("▸")]
-        self._lay_out()
+        file, inner, content = self.kinds.values()
+        outer = [part for button in self.outer for part in (button, QLabel("▸"))]
+        layers = (file, self._arrows[0], inner, self._arrows[1], content)
+        size = in_row((self.size_label, 1), edge=(GRID, 0, 0, 0))
+        in_row(*outer, (self.files, 2), *layers, (size, 1), *self.modes.values(), on=self, edge=GRID, gap=GRID)
         self._buttons.buttonClicked.connect(self._choose_kind)
         self._modes.buttonClicked.connect(self._choose_mode)
         document.layersChanged.connect(self.refresh)
@@ -76,41 +77,17 @@ class LayerBar(QWidget):
         return QSize(300, super().sizeHint().height())
 
     def _button(self, group: QButtonGroup, text: str, tooltip: str) -> QToolButton:
-        button = QToolButton()
-        button.setText(text)
-        button.setToolTip(tooltip)
-        button.setCheckable(True)
-        button.setAutoRaise(True)
+        button = dressed(QToolButton(), text=text, toolTip=tooltip, checkable=True, autoRaise=True)
         group.addButton(button)
         return button
 
     def _outer_button(self, location: str) -> QToolButton:
-        button = QToolButton()
         name = name_of(location)
-        button.setText(escaped(name if len(name) <= MAX_OUTER_CHARACTERS else f"…{name[1 - MAX_OUTER_CHARACTERS :]}"))
-        button.setToolTip(plain(f"Open {visible(location)}, around this archive"))
-        button.setAutoRaise(True)
+        short = name if len(name) <= MAX_OUTER_CHARACTERS else f"…{name[1 - MAX_OUTER_CHARACTERS :]}"
+        tip = plain(f"Open {visible(location)}, around this archive")
+        button = dressed(QToolButton(), text=escaped(short), toolTip=tip, autoRaise=True)
         button.clicked.connect(lambda: self.outerChosen.emit(location))
         return button
-
-    def _mode_button(self, label: str) -> QToolButton:
-        return self._button(self._modes, label, f"Content as {label.lower()}")
-
-    def _lay_out(self) -> None:
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(GRID, GRID, GRID, GRID)
-        layout.setSpacing(GRID)
-        file, inner, content = self.kinds.values()
-        for button in self.outer:
-            layout.addWidget(button)
-            layout.addWidget(QLabel("▸"))
-        layout.addWidget(self.files, 2)
-        for widget in (file, self._arrows[0], inner, self._arrows[1], content):
-            layout.addWidget(widget)
-        layout.addSpacing(GRID)
-        layout.addWidget(self.size_label, 1)
-        for button in self.modes.values():
-            layout.addWidget(button)
 
     def refresh(self, *_: object) -> None:
         """Update the buttons from the document."""

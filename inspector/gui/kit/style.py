@@ -53,6 +53,12 @@ def font_of(widget: QWidget, size: TextSize = TextSize.BODY) -> QFont:
     return font
 
 
+def bold(font: QFont) -> QFont:
+    """The font in bold."""
+    font.setBold(True)
+    return font
+
+
 def secondary(widget: W) -> W:
     """Write a widget in the ink for what is not the answer."""
     widget.setForegroundRole(QPalette.ColorRole.PlaceholderText)

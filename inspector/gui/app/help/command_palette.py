@@ -10,18 +10,16 @@ from PySide6.QtCore import QEvent, QObject, QSortFilterProxyModel, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QDialog,
-    QDialogButtonBox,
     QHeaderView,
     QLineEdit,
     QTreeView,
-    QVBoxLayout,
     QWidget,
 )
 
 from inspector.core.names import visible
 from inspector.gui.app.actions.actions import menu_of
-from inspector.gui.kit.style import EDGE, on_grid
+from inspector.gui.kit.building import Dialog, dressed, in_column
+from inspector.gui.kit.style import EDGE, GRID
 from inspector.gui.kit.text import without_marks
 from inspector.gui.kit.widgets import Emptiable
 
@@ -158,27 +156,20 @@ class _Table(QTreeView):
         self.scrollToTop()
 
 
-class _PaletteDialog(QDialog):
+class _PaletteDialog(Dialog):
     """A dialog with a search field above a table of entries."""
 
-    def __init__(self, parent: QWidget, title: str, entries: list[PaletteEntry]) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(title)
+    def __init__(self, parent: QWidget, title: str, entries: list[PaletteEntry], *, closes: bool = False) -> None:
+        super().__init__(parent, title)
         self.resize(*SIZE)
-        self.query = QLineEdit()
-        self.query.setPlaceholderText("Type part of a command's name")
-        self.query.setAccessibleName("Command to find")
-        self.query.setClearButtonEnabled(True)
-        self.table = _Table(entries)
-        self.table.setAccessibleName("Actions")
+        hint = "Type part of a command's name"
+        self.query = dressed(QLineEdit(placeholderText=hint, clearButtonEnabled=True), "Command to find")
+        self.table = dressed(_Table(entries), "Actions")
         self.results = Emptiable(self.table)
         self.results.show_view(self.table)
         self.query.textChanged.connect(self._filter)
         self.query.installEventFilter(self)
-        layout = on_grid(QVBoxLayout(self), EDGE)
-        layout.addWidget(self.query)
-        layout.addWidget(self.results)
+        in_column(self.query, self.results, *([self.buttons] if closes else ()), on=self, edge=EDGE, gap=2 * GRID)
         self.query.setFocus()
 
     def _filter(self, query: str) -> None:
@@ -223,9 +214,4 @@ class KeysTable(_PaletteDialog):
     """A table of all actions with their keys."""
 
     def __init__(self, parent: QWidget, actions: Mapping[str, QAction]) -> None:
-        super().__init__(parent, "Keyboard Shortcuts", command_entries(actions))
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        layout = self.layout()
-        assert layout is not None
-        layout.addWidget(buttons)
+        super().__init__(parent, "Keyboard Shortcuts", command_entries(actions), closes=True)
