@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QMenu, QStackedWidget, QTabBar, QTabWidget, QToolB
 
 from inspector.core.names import visible
 from inspector.core.verdict import State
+from inspector.gui.kit.building import dressed
 from inspector.gui.kit.dropping import leave_drops, take_copy
 from inspector.gui.kit.icons import state_icon
 from inspector.gui.kit.locations import from_mime, name_of
@@ -155,11 +156,9 @@ class Tabs(QTabWidget):
         self.setCornerWidget(self.list)
         self.bar.countChanged.connect(self.update_titles)
         self.currentChanged.connect(self.update_titles)
-        self.setAccessibleName("Open tabs")
-        self.tabBar().setAccessibleName("Open tabs")
-        self.setTabsClosable(True)
-        self.setMovable(True)
-        self.setDocumentMode(True)
+        for bar in (self, self.bar):
+            bar.setAccessibleName("Open tabs")
+        dressed(self, tabsClosable=True, movable=True, documentMode=True)
         self.setElideMode(Qt.TextElideMode.ElideMiddle)
 
     @property
@@ -403,13 +402,11 @@ class AllTabs(QToolButton):
     def __init__(self, bar: TabBar, parent: QWidget) -> None:
         super().__init__(parent)
         self._bar = bar
-        self.setAutoRaise(True)
         self.setFixedWidth(SCROLL_BUTTON_WIDTH)
         self.setArrowType(Qt.ArrowType.DownArrow)
-        self.setObjectName("plain")  # one arrow is enough
-        self.setToolTip("All tabs")
-        self.setAccessibleName("All tabs")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        # Named so that one arrow is enough.
+        dressed(self, "All tabs", autoRaise=True, objectName="plain", toolTip="All tabs")
         self.tabs = QMenu(self)
         self.tabs.setToolTipsVisible(True)
         self.tabs.aboutToShow.connect(self.fill)
@@ -422,9 +419,9 @@ class AllTabs(QToolButton):
         self.tabs.clear()
         for at in range(self._bar.count()):
             action = self.tabs.addAction(self._bar.tabIcon(at), self._bar.tabText(at))
-            action.setToolTip(plain(self._bar.tabToolTip(at)))
-            action.setCheckable(True)
-            action.setChecked(at == self._bar.currentIndex())
+            tip, is_current = plain(self._bar.tabToolTip(at)), at == self._bar.currentIndex()
+            for name, value in (("toolTip", tip), ("checkable", True), ("checked", is_current)):
+                action.setProperty(name, value)
             action.triggered.connect(lambda _=False, at=at: self._bar.setCurrentIndex(at))
 
     def open(self) -> None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QSize, Signal
 from PySide6.QtGui import QAction, QResizeEvent, Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QSizePolicy, QToolBar, QToolButton, QWidget, QWidgetAction
+from PySide6.QtWidgets import QLabel, QLineEdit, QSizePolicy, QToolBar, QToolButton, QWidget, QWidgetAction
 
+from inspector.gui.kit.building import choice_of, dressed
 from inspector.gui.kit.dropping import leave_drops
 from inspector.gui.kit.style import GRID
 from inspector.gui.tabs.side_tab import SideTab
@@ -21,6 +22,14 @@ TEXT, HEX = "Text", "Hex"
 EXPRESSIONS = "footer, end-4, chunk[2]"
 """Examples of expressions for the Go to field."""
 
+BUTTONS = {
+    "open_files": "Open",
+    "check": "Check",
+    "extract": "Extract",
+    "plan_repairs": "Repair",
+    "show_header": "Header",
+}
+"""The words of the buttons, by the names of their actions."""
 MAX_COMPACTNESS = 2
 """The highest compactness: 0 shows button texts, 1 icons only, 2 only Open and the Go to and Find fields."""
 STYLE_MARGIN = 16
@@ -64,46 +73,32 @@ class ToolBar(QToolBar):
         self.setIconSize(QSize(18, 18))
         self.toggleViewAction().setVisible(False)
         self._buttons = {
-            self._button(actions["open_files"], "Open"): MAX_COMPACTNESS,
-            self._button(actions["check"], "Check"): MAX_COMPACTNESS - 1,
-            self._button(actions["extract"], "Extract"): MAX_COMPACTNESS - 1,
-            self._button(actions["plan_repairs"], "Repair"): MAX_COMPACTNESS - 1,
-            self._button(actions["show_header"], "Header"): MAX_COMPACTNESS - 1,
+            self._button(actions[name], word): MAX_COMPACTNESS - (name != "open_files")
+            for name, word in BUTTONS.items()
         }
         *_, self._header = self._buttons
         self._has_header = False
         self._captions: list[QAction] = []
         self.addSeparator()
-        self.addAction(actions["back"])
-        self.addAction(actions["forward"])
+        self.addActions([actions["back"], actions["forward"]])
         self.addSeparator()
         self.go_to = self._edit(f"offset, {EXPRESSIONS}", "Go to", 210)
-        tip = f"Decimal, 0x hex, or an expression: {f'{EXPRESSIONS}, +16'} (Ctrl+G)"
-        self.go_to.setToolTip(tip)
+        self.go_to.setToolTip(f"Decimal, 0x hex, or an expression: {EXPRESSIONS}, +16 (Ctrl+G)")
         self.go_to.returnPressed.connect(lambda: self.goToRequested.emit(self.go_to.text()))
         self._caption("Go to")
         self.addWidget(self.go_to)
         spacer = QWidget()
         spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(spacer)
-        self.mode = QComboBox()
-        for mode in (TEXT, HEX):
-            self.mode.addItem(mode, mode)
-        self.mode.setAccessibleName("Find as text or hex")
+        self.mode = choice_of("Find as text or hex", {TEXT: TEXT, HEX: HEX})
         self.mode.currentIndexChanged.connect(self._mode_changed)
         self.find_text = self._edit("", "What to find", 240)
         self.find_text.returnPressed.connect(lambda: self.findRequested.emit(False))
-        self.case = QToolButton()
-        self.case.setText("Aa")
-        self.case.setCheckable(True)
-        self.case.setAutoRaise(True)
-        self.case.setToolTip("Match case")
+        self.case = dressed(QToolButton(), text="Aa", checkable=True, autoRaise=True, toolTip="Match case")
         self._caption("Find")
-        self.addWidget(self.find_text)
-        self.addWidget(self.mode)
-        self.addWidget(self.case)
-        self.addAction(actions["find_previous"])
-        self.addAction(actions["find_next"])
+        for field in (self.find_text, self.mode, self.case):
+            self.addWidget(field)
+        self.addActions([actions["find_previous"], actions["find_next"]])
         self._mode_changed()
         self._widths_needed: list[int] = []
         self._compactness = -1
@@ -193,11 +188,10 @@ class ToolBar(QToolBar):
     def _button(self, action: QAction, word: str) -> QWidgetAction:
         """A separate button for an action; hiding the action's own would hide it in the menus too."""
         action.setIconText(word)
-        button = QToolButton()
-        button.setDefaultAction(action)
-        button.setAutoRaise(True)
+        button = QToolButton(autoRaise=True)
         button.setIconSize(self.iconSize())
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        button.setDefaultAction(action)
         widget_action = self.addWidget(button)
         assert isinstance(widget_action, QWidgetAction)
         widget_action.setEnabled(action.isEnabled())
@@ -210,13 +204,8 @@ class ToolBar(QToolBar):
         self._captions.append(self.addWidget(label))
 
     def _edit(self, hint: str, name: str, width: int) -> QLineEdit:
-        edit = QLineEdit()
-        edit.setPlaceholderText(hint)
-        edit.setAccessibleName(name)
-        edit.setClearButtonEnabled(True)
-        edit.setMinimumWidth(80)
-        edit.setMaximumWidth(width)
-        return edit
+        sizes = {"minimumWidth": 80, "maximumWidth": width}
+        return dressed(QLineEdit(placeholderText=hint, clearButtonEnabled=True), name, **sizes)
 
     def _mode_changed(self) -> None:
         self.find_text.setPlaceholderText("text" if self.is_text else "50 4B 03 04")

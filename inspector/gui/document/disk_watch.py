@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, Qt, Signal
-from PySide6.QtWidgets import QPushButton
 
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
-from inspector.gui.kit.widgets import MessageBar, debounce
+from inspector.gui.kit.widgets import MessageBar, debounce, push_button
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import DiskChange, Stage
 
@@ -38,20 +37,15 @@ class DiskWatch(QObject):
         self._watcher: QFileSystemWatcher | None = None
         self._timer = debounce(self, DEBOUNCE_MS, self._check)
         self.message = MessageBar()
-        self.compare = QPushButton("Compare")
-        self.compare.setToolTip("Compare what was opened with what is on disk now")
-        self.compare.clicked.connect(lambda: self.compareWanted.emit(self.change))
-        self.keep = QPushButton("Keep")
-        self.keep.setToolTip("Keep what is shown")
-        self.keep.clicked.connect(self._keep)
+        show = "Compare what was opened with what is on disk now"
+        self.compare = push_button("Compare", show, lambda: self.compareWanted.emit(self.change))
+        self.keep = push_button("Keep", "Keep what is shown", self._keep)
         self.message.dismiss.clicked.connect(self._keep)
         self.message.acted.connect(self._run_action)
         layout = self.message.layout()
         assert layout is not None
-        layout.removeWidget(self.message.dismiss)
-        layout.addWidget(self.compare)
-        layout.addWidget(self.keep)
-        layout.addWidget(self.message.dismiss)
+        for button in (self.compare, self.keep, self.message.dismiss):
+            layout.addWidget(button)  # which moves the last one behind the others
         document.statusChanged.connect(self._start)
         document.rowsChanged.connect(self._recheck)
         document.lost.connect(self._stop)

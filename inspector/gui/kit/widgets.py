@@ -31,7 +31,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
     QFrame,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QLayout,
@@ -46,10 +45,10 @@ from PySide6.QtWidgets import (
     QTableView,
     QToolButton,
     QTreeView,
-    QVBoxLayout,
     QWidget,
 )
 
+from inspector.gui.kit.building import dressed, in_column, in_row, page_of
 from inspector.gui.kit.icons import icon
 from inspector.gui.kit.row_hover import light_rows
 from inspector.gui.kit.style import GRID, ICON_PX, Rows, row_height, secondary
@@ -80,18 +79,18 @@ class Copies(Protocol):
 
 def tree_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> QTreeView:
     """A tree with rows of one height; ``widths`` of columns in pixels."""
-    view = QTreeView()
-    view.setAccessibleName(name)
+    view = dressed(
+        QTreeView(),
+        name,
+        uniformRowHeights=True,
+        iconSize=QSize(ICON_PX, ICON_PX),
+        indentation=INDENTATION,
+        alternatingRowColors=True,
+        allColumnsShowFocus=True,
+    )
     view.setModel(model)
-    view.setUniformRowHeights(True)
     view.setItemDelegate(Rows(view))
-    view.setIconSize(QSize(ICON_PX, ICON_PX))
-    view.setIndentation(INDENTATION)
-    view.setAlternatingRowColors(True)
-    view.setAllColumnsShowFocus(True)
-    view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-    view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    _dress_view(view)
     view.header().setSectionsMovable(True)
     view.header().setFirstSectionMovable(False)
     _set_widths(view.header(), widths)
@@ -107,18 +106,19 @@ def table_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> 
 
 def dress_table(view: QTableView, model: QAbstractItemModel, widths: dict[int, int], name: str) -> None:
     """Give a table the common look and behaviour."""
-    view.setAccessibleName(name)
     view.setModel(model)
-    view.setIconSize(QSize(ICON_PX, ICON_PX))
-    view.setShowGrid(False)
-    view.setWordWrap(False)
-    view.setAlternatingRowColors(True)
-    view.setTabKeyNavigation(False)
-    view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-    view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+    dressed(
+        view,
+        name,
+        iconSize=QSize(ICON_PX, ICON_PX),
+        showGrid=False,
+        wordWrap=False,
+        alternatingRowColors=True,
+        tabKeyNavigation=False,
+    )
+    _dress_view(view)
     view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     rows = view.verticalHeader()
     rows.hide()
     rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
@@ -128,6 +128,12 @@ def dress_table(view: QTableView, model: QAbstractItemModel, widths: dict[int, i
     header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     _set_widths(header, widths)
     light_rows(view)
+
+
+def _dress_view(view: QAbstractItemView) -> None:
+    view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+    view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
 
 
 def _set_widths(header: QHeaderView, widths: dict[int, int]) -> None:
@@ -203,14 +209,7 @@ class Emptiable(QStackedWidget):
         """Put the sentence and what can be done in one page; most lists never need it."""
         self.removeWidget(self.sentence)
         self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._empty = QWidget()
-        rows = QVBoxLayout(self._empty)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(0)
-        rows.addStretch(1)
-        rows.addWidget(self.sentence)
-        rows.addWidget(action, 0, Qt.AlignmentFlag.AlignHCenter)
-        rows.addStretch(1)
+        self._empty = page_of(in_column(1, self.sentence, in_row(1, action, 1), 1))
         self.addWidget(self._empty)
         self.sentence.show()
 
@@ -367,18 +366,10 @@ class MessageBar(QFrame):
         self.button = QPushButton()
         self.button.hide()
         self.button.clicked.connect(self.acted)
-        self.dismiss = QToolButton()
-        self.dismiss.setAutoRaise(True)
-        self.dismiss.setIcon(icon("close"))
-        self.dismiss.setToolTip("Close this message")
-        self.dismiss.setAccessibleName("Close this message")
+        tip = "Close this message"
+        self.dismiss = dressed(QToolButton(autoRaise=True), tip, toolTip=tip, icon=icon("close"))
         self.dismiss.clicked.connect(self.hide)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(indent, 0, 0, 0)
-        layout.setSpacing(2 * GRID)
-        layout.addWidget(self.text, 1)
-        layout.addWidget(self.button)
-        layout.addWidget(self.dismiss)
+        in_row((self.text, 1), self.button, self.dismiss, on=self, edge=(indent, 0, 0, 0))
         self.hide()
 
     def say(self, sentence: str, action: str = "") -> None:

@@ -57,18 +57,18 @@ def test_a_check_says_what_is_damaged_in_rows_that_are_filtered_and_copied_and_m
     assert len(row.spans) > 1
     assert tab.document.selection.spans == row.spans
     assert view.caret() == row.spans[0].start
-    assert view._outline == list(row.spans)
-    assert all(any(low <= span.start < high for low, high in view._damage) for span in row.spans)
+    assert view.scene.outline == list(row.spans)
+    assert all(any(low <= span.start < high for low, high in view.scene.damage) for span in row.spans)
     said, where = panel.about.text().split("\n")
     assert said == row.message
     assert f"0x{row.spans[0].start:X}..0x{row.spans[0].stop:X} ({row.spans[0].start:,}..{row.spans[0].stop:,})" in where
     assert row.code in where
 
-    in_file = list(view._damage)
+    in_file = list(view.scene.damage)
     inner = next(info for info in tab.document.layers if info.kind is LayerKind.INNER)
     tab.document.show_layer(inner.layer)
     settle(qtbot, window)
-    marked = view._damage
+    marked = view.scene.damage
     assert marked
     # The header of the only chunk, 10 bytes, is not in the inner stream: what follows it moves to the front.
     assert [span.start for span in marked] == [span.start - 10 for span in in_file]
@@ -176,7 +176,7 @@ def test_a_check_gives_members_and_the_map_their_verdicts_and_a_checksum_lights_
     row = tab.digests.model.row(tab.digests.model.index(1, 0))
     assert row is not None
     view = tab.hex_pane.hex
-    assert view._outline == list(row.covers) == [Span(503, 505), Span(513, 997)]
+    assert view.scene.outline == list(row.covers) == [Span(503, 505), Span(513, 997)]
     assert view._stored == list(row.place)
     assert view._omitted == list(row.omits) == [Span(505, 513)]
     assert "It leaves out bytes 0x1F9 to 0x201" in tab.digests.about.text()

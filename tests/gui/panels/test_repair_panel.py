@@ -217,7 +217,7 @@ def test_repairing_in_place_is_read_by_the_reference(planned: Found, window: Win
 def test_nothing_points_behind_the_end_when_the_end_was_cut_off(found: Found, window: Window, qtbot: QtBot) -> None:
     tab, path = found("torn-at-boundary.rca")
     end = tab.document.selection.caret
-    assert tab.hex_pane.hex._damage
+    assert tab.hex_pane.hex.scene.damage
     press(window, "plan_repairs")
     settle(qtbot, window)
     tab.repair.make.click()
@@ -226,7 +226,7 @@ def test_nothing_points_behind_the_end_when_the_end_was_cut_off(found: Found, wi
     assert tab.note.text.text().startswith(f"Done: Cut off the 112 bytes of garbage from byte {end:,} on")
     assert tab.document.selection.caret == tab.hex_pane.hex.caret() == end - 1
     assert tab.byte.title.text() != "No field explains this byte."
-    assert tab.hex_pane.hex._damage == []
+    assert not tab.hex_pane.hex.scene.damage
     assert tab.hex_pane.map.framed() == tab.hex_pane.hex.shown()
 
 
