@@ -89,15 +89,12 @@ class JobNotifications(QObject):
     def _watch_sides(self) -> None:
         for side in self._tabs.sides():
             if side not in self._watched_sides:
+                from inspector.gui.ipc.client import Client  # a side tab has loaded it already
+
                 self._watched_sides.add(side)
                 side.destroyed.connect(lambda _=None, side=side: self._watched_sides.discard(side))
-                self._watch_side(side)
-
-    def _watch_side(self, side: SideTab) -> None:
-        from inspector.gui.ipc.client import Client  # a side tab has loaded it already
-
-        for client in side.findChildren(Client):
-            self._watch(side, client, side.title)
+                for client in side.findChildren(Client):
+                    self._watch(side, client, side.title)
 
     def _watch(self, tab: QWidget, client: Client[Any], name: str) -> None:
         client.jobsChanged.connect(partial(self._track_jobs, tab, client, name))
@@ -113,7 +110,8 @@ class JobNotifications(QObject):
         from inspector.operations.protocol.requests import ArchiveRequests
 
         started, title = self._started_at.pop(job), _titles()[job.request].format(name=name)
-        if job.cancelled or not self._is_due(started):
+        is_long = self._now() - started >= MIN_SECONDS
+        if job.cancelled or not (is_long and self._settings.get(preferences.NOTIFY) and is_away(self._window)):
             return
         if job.request in (ArchiveRequests.decode, ArchiveRequests.check):
             notify = partial(self._show, tab, title)
@@ -129,22 +127,10 @@ class JobNotifications(QObject):
         if tab in self._tabs.widgets():
             self._tabs.setCurrentWidget(tab)
 
-    def _is_due(self, started: float) -> bool:
-        is_on = self._settings.get(preferences.NOTIFY)
-        return is_on and self._now() - started >= MIN_SECONDS and is_away(self._window)
-
 
 DBUS_TIMEOUT_MS = 5_000
 _PORTAL = ("/org/freedesktop/portal/desktop", "org.freedesktop.portal.Notification")
 _SERVICE = "org.freedesktop.portal.Desktop"
-_NOTIFICATIONS = (
-    "org.freedesktop.Notifications",
-    "/org/freedesktop/Notifications",
-    "org.freedesktop.Notifications",
-)
-"""Where a tray icon of Qt sends its messages."""
-_MARKUP = "body-markup"
-"""The capability of a desktop that reads markup in the body of a message."""
 _NOTIFICATION_ID = "work"
 """One ID for all notifications, so that a new one replaces the last."""
 _CLICK_ACTION = "show"
@@ -182,26 +168,8 @@ class DesktopNotifications(QObject):
 
         def answered() -> None:
             if watcher.isError():
-                self._show_as_read(title, sentence)
-            watcher.deleteLater()
-
-        watcher.finished.connect(answered)
-
-    def _show_as_read(self, title: str, sentence: str) -> None:
-        """Show a message in the tray, escaped if the desktop reads markup in it: names of archives are in it.
-
-        The portal needs none of that: it has a key of its own for text with markup. A title never has any.
-        """
-        from PySide6.QtDBus import QDBusMessage, QDBusPendingCallWatcher
-
-        assert self._bus is not None
-        call = QDBusMessage.createMethodCall(*_NOTIFICATIONS, "GetCapabilities")
-        watcher = QDBusPendingCallWatcher(self._bus.asyncCall(call, DBUS_TIMEOUT_MS), self)
-
-        def answered() -> None:
-            # Without an answer nothing is known of it, and "&lt;" harms nobody.
-            plain = not watcher.isError() and _MARKUP not in watcher.reply().arguments()[0]
-            self._show_in_tray(title, sentence if plain else escape(sentence, quote=False))
+                # Desktops may read markup in the message of a tray icon, and names of archives are in it.
+                self._show_in_tray(title, escape(sentence, quote=False))
             watcher.deleteLater()
 
         watcher.finished.connect(answered)

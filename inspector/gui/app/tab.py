@@ -285,8 +285,10 @@ class Tab(QWidget):
         """Name the number of findings; show what now has something to say, and new errors and warnings in front."""
         counts = dict(self.document.status.counts)
         self.docks["Findings"].setWindowTitle(_title("Findings", sum(counts.values())))
-        self.docks["Header"].toggleViewAction().setVisible(self.document.has_header)
-        if self.document.has_header:  # it knows what an edit of the header would write, also while it is closed
+        self.docks["Header"].toggleViewAction().setVisible(self.document.status.header_edited)
+        if (
+            self.document.status.header_edited
+        ):  # it knows what an edit of the header would write, also while it is closed
             _ = self.header
         self.quiet.update()
         wrong = sum(number for severity, number in counts.items() if severity is not Severity.INFO)
@@ -449,7 +451,7 @@ class Tab(QWidget):
 
     def show_header(self) -> None:
         """Focus the editor of the TACO header."""
-        if self.document.has_header:
+        if self.document.status.header_edited:
             self.open_panel("Header")
             return
         from inspector.gui.panels.changing.header import ONLY_TACO
@@ -538,7 +540,7 @@ PANELS: dict[str, Panel] = {
     "Findings": Panel(says=lambda tab: bool(tab.document.status.counts or tab.findings.model.rowCount())),
     "Digests": Panel(says=lambda tab: tab.digests.model.rowCount() > 0),
     "Header": Panel(
-        says=lambda tab: tab.document.has_header,
+        says=lambda tab: tab.document.status.header_edited,
         place="changing.header.HeaderPanel",
         needs=lambda tab: (tab.document, tab.editing),
         ready=_follow_marked,

@@ -281,7 +281,7 @@ class Window(QMainWindow):
 
     def _show_header_button(self) -> None:
         tab = self.tab()
-        self.tool_bar.show_header_button(tab is not None and tab.document.has_header)
+        self.tool_bar.show_header_button(tab is not None and tab.document.status.header_edited)
 
     def _enable_actions(self, *_: object) -> None:
         tab = self.tab()
@@ -381,7 +381,7 @@ class Window(QMainWindow):
         """Copy the selection of the focused list, or else the selected bytes."""
         tab = self.tab()
         if not copy_cells(QApplication.focusWidget()) and tab is not None:
-            tab.hex_pane.copy()
+            tab.hex_pane.hex.copy()
 
     def _show_selection(self, start: int, stop: int) -> None:
         if (tab := self.tab()) is not None and self.sender() is tab.hex_pane:

@@ -119,11 +119,6 @@ class Document(QObject):
         return name_of(self.location)
 
     @property
-    def has_header(self) -> bool:
-        """Whether the archive has a TACO header."""
-        return self.status.header_edited
-
-    @property
     def state(self) -> State | None:
         """What is known of the archive; None for a file of an unknown format, an experiment or a replay."""
         if self.in_experiment:

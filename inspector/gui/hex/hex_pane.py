@@ -33,7 +33,6 @@ from inspector.gui.hex.beside.legend import (
 )
 from inspector.gui.hex.beside.readings import READ_BYTES
 from inspector.gui.hex.content_views import MAX_IMAGE_BYTES, MAX_TEXT_BYTES, ImageView, TextView
-from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.hex.layer_bar import LayerBar, Mode
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
@@ -162,18 +161,6 @@ class HexPane(QWidget):
 
     # ---- settings and commands ---------------------------------------------------------------------------------
 
-    def set_bytes_per_row(self, count: int) -> None:
-        """Show ``count`` bytes per row, 0 for as many as fit."""
-        self.hex.setBytesPerRow(count)
-
-    def set_zoom(self, steps: int) -> None:
-        """Enlarge the font by ``steps`` points."""
-        self.hex.setZoom(steps)
-
-    def set_offset_base(self, base: int) -> None:
-        """Write offsets in base 16 or 10."""
-        self.hex.setOffsetBase(base)
-
     def set_colour_by(self, by: ColourBy) -> None:
         """Colour bytes and map by structure or by something else."""
         self._by = by
@@ -201,10 +188,6 @@ class HexPane(QWidget):
         self.inspector.restyle()
         self.text.restyle()
 
-    def copy(self, copy_format: CopyFormat | None = None) -> None:
-        """Copy the selected bytes."""
-        self.hex.copy(copy_format)
-
     def wanted_width(self) -> int:
         """The width in pixels at which rows of 16 bytes are seen with their text, and the map beside them."""
         return self.minimumSizeHint().width() - self.hex.minimumSizeHint().width() + self.hex.wantedWidth()
@@ -215,10 +198,6 @@ class HexPane(QWidget):
         room = self.width() - self.wanted_width() + self.map.width() - LANE_PX
         wide = WIDE_PX if room >= WIDE_PX + LANE_PX else LABELLED_PX
         self.map.setFixedWidth(wide if room >= LABELLED_PX else NARROW_PX)
-
-    def select_all(self) -> None:
-        """Select all bytes of the layer."""
-        self.hex.selectAll()
 
     def set_bookmarks(self, bookmarks: Iterable[tuple[int, int, str]]) -> None:
         """Mark the bookmarks (layer, offset and note) of the layer shown, on the bytes and in the map."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from PySide6.QtCore import QEvent, QItemSelectionRange, QModelIndex, QObject, QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QEvent, QItemSelectionRange, QModelIndex, QObject, QPoint, SignalInstance
 from PySide6.QtWidgets import QAbstractItemView, QTableView, QTreeView
 
 from inspector.gui.kit.tree_model import PagedTree
@@ -24,59 +23,87 @@ LEAST_REST = 640
 BUTTONS = (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick, QEvent.Type.MouseButtonRelease)
 
 
-class FirstColumnFitter(QObject):
-    """Resizes the first column to leave room for its neighbours, until the user resizes a column.
+class ColumnFitter(QObject):
+    """Fits the columns of a view to its width and its texts, until the user resizes one."""
+
+    def __init__(self, view: QTreeView | QTableView, *texts_changed: SignalInstance) -> None:
+        super().__init__(view)
+        self._header = view.header() if isinstance(view, QTreeView) else view.horizontalHeader()
+        self._view: QAbstractItemView = view
+        self._viewport = view.viewport()
+        self._widths = [self._header.sectionSize(column) for column in range(self._header.count())]
+        self._fitting = self._pressed = self._by_hand = False
+        self._timer = debounce(self, 0, self._fit_unless_by_hand)
+        self._viewport.installEventFilter(self)
+        self._header.viewport().installEventFilter(self)
+        self._header.sectionResized.connect(self._resized)
+        for changed in texts_changed:
+            changed.connect(self._schedule)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        kind = event.type()
+        if kind is QEvent.Type.Resize and watched is self._viewport:
+            self._fit_unless_by_hand()
+        elif kind in BUTTONS and watched is not self._viewport:
+            self._pressed = kind is not QEvent.Type.MouseButtonRelease
+        return False
+
+    def _resized(self, *_: object) -> None:
+        self._by_hand = self._by_hand or (self._pressed and not self._fitting)
+
+    def _schedule(self, *_: object) -> None:
+        if not self._timer.isActive() and self._may_grow():
+            self._timer.start()
+
+    def _fit_unless_by_hand(self) -> None:
+        if not self._by_hand:
+            self.fit()
+
+    def fit(self) -> None:
+        """Fit the columns now."""
+        self._fitting = True
+        self._fit(self._viewport.width())
+        self._fitting = False
+
+    def _may_grow(self) -> bool:
+        """Whether new texts may need other widths."""
+        raise NotImplementedError
+
+    def _fit(self, room: int) -> None:
+        raise NotImplementedError
+
+
+class FirstColumnFitter(ColumnFitter):
+    """Resizes the first column to leave room for its neighbours.
 
     In a narrow view the neighbours get what their texts need, then shrink, then are hidden one by one. A tree shows
     further columns only if they fit without scrolling.
     """
 
     def __init__(self, view: QTreeView | QTableView, neighbours: int) -> None:
-        super().__init__(view)
+        super().__init__(view, view.model().dataChanged, view.model().rowsInserted)
         self._hides = isinstance(view, QTreeView)
-        self._header = view.header() if isinstance(view, QTreeView) else view.horizontalHeader()
-        self._view: QAbstractItemView = view
-        self._viewport = view.viewport()
         self._neighbours = neighbours
-        self._widths = [self._header.sectionSize(column) for column in range(self._header.count())]
         self._needed = [0] * len(self._widths)
-        self._fitting = self._pressed = self._by_hand = False
-        self._timer = debounce(self, 0, self._fit_again)
-        self._viewport.installEventFilter(self)
-        self._header.viewport().installEventFilter(self)
-        self._header.sectionResized.connect(self._resized)
-        for changed in (view.model().dataChanged, view.model().rowsInserted):
-            changed.connect(self._schedule)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        kind = event.type()
-        if kind is QEvent.Type.Resize and watched is self._viewport:
-            self._fit_again()
-        elif kind in BUTTONS and watched is not self._viewport:
-            self._pressed = kind is not QEvent.Type.MouseButtonRelease
-        return False
+    def _may_grow(self) -> bool:
+        """Columns grow with new texts and do not shrink while scrolling."""
+        return any(self._needed[1 : self._neighbours + 1])
 
-    def _fit_again(self) -> None:
-        if not self._by_hand:
-            self.fit()
-
-    def _schedule(self, *_: object) -> None:
-        """New texts may need more room; columns grow with them and do not shrink while scrolling."""
-        if not self._timer.isActive() and any(self._needed[1 : self._neighbours + 1]):
-            self._timer.start()
-
-    def fit(self) -> None:
-        """Fit the columns now."""
-        room = self._viewport.width()
-        self._fitting = True
+    def _fit(self, room: int) -> None:
         used = self._fit_neighbours(room - MIN_FIRST_WIDTH)
         if self._hides:
-            used = self._show_others(room - GOOD_FIRST_WIDTH, used)
+            for column in range(self._neighbours + 1, len(self._widths)):
+                width = self._widths[column]
+                is_hidden = used + width > room - GOOD_FIRST_WIDTH
+                self._header.setSectionHidden(column, is_hidden)
+                used += 0 if is_hidden else width
         first = max(MIN_FIRST_WIDTH, room - used)
         if self._hides and first > GOOD_FIRST_WIDTH and not self._header.isSectionHidden(len(self._widths) - 1):
-            first = min(first, max(GOOD_FIRST_WIDTH, self._need_of_first()))  # the last column stretches
+            # The last column stretches. Names are indented as they are.
+            self._needed[0] = max(self._needed[0], *texts_in_view(self._view, 0), 0)
+            first = min(first, max(GOOD_FIRST_WIDTH, self._needed[0]))
         self._header.resizeSection(0, first)
-        self._fitting = False
 
     def _fit_neighbours(self, room: int) -> int:
         """Fit the neighbours of the first column into ``room`` pixels; returns their total width."""
@@ -103,25 +130,9 @@ class FirstColumnFitter(QObject):
         self._needed[column] = max(self._needed[column], min(needed, self._widths[column]))
         return self._needed[column]
 
-    def _need_of_first(self) -> int:
-        """The width that the names seen so far need, indented as they are."""
-        self._needed[0] = max(self._needed[0], *texts_in_view(self._view, 0), 0)
-        return self._needed[0]
-
     def _is_unwanted(self, column: int) -> bool:
         """Whether other code has hidden a column; this class itself hides tree columns after the second."""
         return self._header.isSectionHidden(column) and (column == 1 or not self._hides)
-
-    def _show_others(self, room: int, used: int) -> int:
-        for column in range(self._neighbours + 1, len(self._widths)):
-            width = self._widths[column]
-            self._header.setSectionHidden(column, used + width > room)
-            if not self._header.isSectionHidden(column):
-                used += width
-        return used
-
-    def _resized(self, *_: object) -> None:
-        self._by_hand = self._by_hand or (self._pressed and not self._fitting)
 
 
 def rows_in_view(view: QAbstractItemView) -> Iterator[QModelIndex]:
@@ -139,34 +150,16 @@ def texts_in_view(view: QAbstractItemView, column: int) -> Iterator[int]:
         yield indent + view.sizeHintForIndex(index.siblingAtColumn(column)).width()
 
 
-class ColumnWidener(QObject):
-    """Widens columns to their visible texts in a view that has room to spare, until the user resizes one.
+class ColumnWidener(ColumnFitter):
+    """Widens columns to their visible texts in a view that has room to spare.
 
     The column ``rest`` takes what remains, and is not made narrower than ``least`` pixels for the others.
     """
 
     def __init__(self, view: QTreeView | QTableView, rest: int, least: int = LEAST_REST) -> None:
-        super().__init__(view)
-        self._view, self._rest, self._least = view, rest, least
-        self._viewport = view.viewport()
-        self._header = view.header() if isinstance(view, QTreeView) else view.horizontalHeader()
-        self._widths = [self._header.sectionSize(column) for column in range(self._header.count())]
-        self._fitting = self._by_hand = False
-        self._timer = debounce(self, 0, self._fit)
-        self._viewport.installEventFilter(self)
-        self._header.sectionResized.connect(self._resized)
         # Not with dataChanged: columns that grow while one scrolls move what is read.
-        for changed in (view.model().rowsInserted, view.model().modelReset):
-            changed.connect(self._schedule)
-
-    def eventFilter(self, _: QObject, event: QEvent) -> bool:
-        if event.type() is QEvent.Type.Resize:
-            self._schedule()
-        return False
-
-    def _schedule(self, *_: object) -> None:
-        if not self._by_hand and not self._timer.isActive() and self._room() > 0:
-            self._timer.start()
+        super().__init__(view, view.model().rowsInserted, view.model().modelReset)
+        self._rest, self._least = rest, least
 
     def _columns(self) -> list[int]:
         return [at for at in range(len(self._widths)) if at != self._rest and not self._header.isSectionHidden(at)]
@@ -175,18 +168,15 @@ class ColumnWidener(QObject):
         """The pixels that are left for texts which their columns cut."""
         return self._viewport.width() - sum(self._widths[at] for at in self._columns()) - self._least
 
-    def _fit(self) -> None:
-        room = max(0, self._room())
-        self._fitting = True
-        for column in self._columns():
-            more = min(room, max(texts_in_view(self._view, column), default=0) - self._widths[column])
-            room -= max(0, more)
-            self._header.resizeSection(column, self._widths[column] + max(0, more))
-        self._fitting = False
+    def _may_grow(self) -> bool:
+        return self._room() > 0
 
-    def _resized(self, *_: object) -> None:
-        pressed = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
-        self._by_hand = self._by_hand or (pressed and not self._fitting)
+    def _fit(self, _: int) -> None:
+        room = max(0, self._room())
+        for column in self._columns() if room else ():
+            more = min(room, max(0, max(texts_in_view(self._view, column), default=0) - self._widths[column]))
+            room -= more
+            self._header.resizeSection(column, self._widths[column] + more)
 
 
 RowKey = Callable[[QModelIndex], Any]

@@ -87,45 +87,12 @@ def test_a_click_brings_the_window_to_the_front(
     assert desktop.told[1]["body"] == ("s", "All is well.")
 
 
-class Notifications(threading.Thread):
-    """Plays the desktop without a portal: says what it can show."""
-
-    def __init__(self, address: str, capabilities: list[str]) -> None:
-        super().__init__(daemon=True)
-        self._capabilities = capabilities
-        self._connection: DBusConnection = open_dbus_connection(address)
-        self._connection.send_and_get_reply(message_bus.RequestName("org.freedesktop.Notifications"))
-        self.start()
-
-    def run(self) -> None:
-        with self._connection as connection:
-            message = connection.receive()
-            while message.header.message_type is not MessageType.method_call:
-                message = connection.receive()
-            assert message.header.fields[HeaderFields.member] == "GetCapabilities"
-            connection.send(new_method_return(message, "as", (self._capabilities,)))
-
-
-@pytest.mark.parametrize(
-    ("capabilities", "shown"),
-    [
-        (["body"], "<b>a & b</b> is well."),
-        (["body", "body-markup"], "&lt;b&gt;a &amp; b&lt;/b&gt; is well."),
-        (None, "&lt;b&gt;a &amp; b&lt;/b&gt; is well."),
-    ],
-)
 def test_where_the_desktop_has_no_portal_the_tray_is_asked_and_reads_no_markup(
-    notices: DesktopNotifications,
-    bus: str,
-    qtbot: QtBot,
-    monkeypatch: pytest.MonkeyPatch,
-    capabilities: list[str] | None,
-    shown: str,
+    notices: DesktopNotifications, bus: str, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[str, str]] = []
     monkeypatch.setattr(notices, "_show_in_tray", lambda *words: asked.append(words))
-    if capabilities is not None:
-        Notifications(bus, capabilities)
     Desktop(bus, refuses=True)
     notices.show("Checked.", "<b>a & b</b> is well.", lambda: None)
+    shown = "&lt;b&gt;a &amp; b&lt;/b&gt; is well."
     qtbot.waitUntil(lambda: asked == [("Checked.", shown)], timeout=WAIT)

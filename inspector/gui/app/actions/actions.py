@@ -172,7 +172,7 @@ MENUS = (
             Action("copy_path", "C&opy Path", (), "Copy the paths of the selected members",
                 lambda tab: tab.members.copy_paths()),
             Action("select_all", "Select A&ll", (K.SelectAll,), "Select all bytes of the layer",
-                lambda tab: tab.hex_pane.select_all()),
+                lambda tab: tab.hex_pane.hex.selectAll()),
         ),
         (
             Action("find_bytes", "&Find…", (K.Find,), "Find bytes or text",

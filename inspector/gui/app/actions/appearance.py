@@ -49,13 +49,13 @@ class Appearance(QObject):
     def attach(self, tab: Tab) -> None:
         """Apply the settings to a new tab."""
         self._style(tab.hex_pane)
-        tab.hex_pane.set_zoom(self._zoom)
+        tab.hex_pane.hex.setZoom(self._zoom)
         tab.hex_pane.hex.zoomRequested.connect(self._zoom_by)
 
     def _style(self, pane: HexPane) -> None:
         get = self._settings.get
-        pane.set_bytes_per_row(int(get(preferences.BYTES_PER_ROW)))
-        pane.set_offset_base(int(get(preferences.OFFSETS)))
+        pane.hex.setBytesPerRow(int(get(preferences.BYTES_PER_ROW)))
+        pane.hex.setOffsetBase(int(get(preferences.OFFSETS)))
         pane.hex.setArrowsShown(get(preferences.ARROWS))
         pane.set_colour_by(ColourBy(get(preferences.COLOUR_BY)))
         pane.show_bands(get(preferences.BANDS))
@@ -120,4 +120,4 @@ class Appearance(QObject):
         self._zoom = max(ZOOM_RANGE[0], min(self._zoom + steps, ZOOM_RANGE[1]))
         self._settings.set_number("zoom", self._zoom)
         for tab in self._tabs.all():
-            tab.hex_pane.set_zoom(self._zoom)
+            tab.hex_pane.hex.setZoom(self._zoom)

@@ -55,7 +55,7 @@ class Menus:
 
     def _copy_as(self, copy_format: CopyFormat) -> None:
         if (tab := self._tabs.shown()) is not None:
-            tab.hex_pane.copy(copy_format)
+            tab.hex_pane.hex.copy(copy_format)
 
     def _check_shown(self, _: str = "") -> None:
         self._actions["show_arrows"].setChecked(self._settings.get(preferences.ARROWS))

@@ -140,7 +140,7 @@ class HeaderPanel(QWidget):
     @property
     def is_needed(self) -> bool:
         """Whether the archive has a TACO header."""
-        return self._document.has_header
+        return self._document.status.header_edited
 
     def _refresh(self) -> None:
         """Request the header with all pending changes applied."""
