@@ -65,8 +65,9 @@ class LayerBar(QWidget):
         file, inner, content = self.kinds.values()
         outer = [part for button in self.outer for part in (button, QLabel("▸"))]
         layers = (file, self._arrows[0], inner, self._arrows[1], content)
-        size = in_row((self.size_label, 1), edge=(GRID, 0, 0, 0))
-        in_row(*outer, (self.files, 2), *layers, (size, 1), *self.modes.values(), on=self, edge=GRID, gap=GRID)
+        every = (*outer, (self.files, 2), *layers, (self.size_label, 1), *self.modes.values())
+        bar = in_row(*every, on=self, edge=GRID, gap=GRID)
+        bar.insertSpacing(bar.indexOf(self.size_label), GRID)
         self._buttons.buttonClicked.connect(self._choose_kind)
         self._modes.buttonClicked.connect(self._choose_mode)
         document.layersChanged.connect(self.refresh)

@@ -177,8 +177,8 @@ def test_a_check_gives_members_and_the_map_their_verdicts_and_a_checksum_lights_
     assert row is not None
     view = tab.hex_pane.hex
     assert view.scene.outline == list(row.covers) == [Span(503, 505), Span(513, 997)]
-    assert view._stored == list(row.place)
-    assert view._omitted == list(row.omits) == [Span(505, 513)]
+    assert view.scene.stored == list(row.place)
+    assert view.scene.omitted == list(row.omits) == [Span(505, 513)]
     assert "It leaves out bytes 0x1F9 to 0x201" in tab.digests.about.text()
     tab.digests.table.activated.emit(tab.digests.model.index(1, 0))
     settle(qtbot, window)
