@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 from inspector.core.field import Field, RecordFields, Value
 from inspector.core.kinds import Kind
@@ -52,6 +52,11 @@ class Part(NamedTuple):
 def packed(parts: Sequence[Part]) -> struct.Struct:
     """The little-endian numbers of a record whose first part is a signature, as a ``struct.Struct``."""
     return struct.Struct(f"<{parts[0].size}s" + "".join(_CODES[part.size] for part in parts[1:]))
+
+
+def parts_of(values: type[tuple[Any, ...]]) -> tuple[Part, ...]:
+    """The parts of a record whose values are a NamedTuple: each is the annotation of its value."""
+    return tuple(hint.__metadata__[0] for hint in get_type_hints(values, include_extras=True).values())
 
 
 _CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}

@@ -12,7 +12,6 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import islice
 from operator import le
-from typing import TYPE_CHECKING, Any
 
 from isal.isal_zlib import crc32
 from msgspec import Struct
@@ -32,22 +31,11 @@ from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.formats._zip import codes
 from inspector.formats._zip.directory import Directory, Strays
 from inspector.formats._zip.members import content
-from inspector.formats._zip.records import HAS_DESCRIPTOR, LOCAL_SIZE, LOCAL_STRUCT, Local
+from inspector.formats._zip.records import CENTRAL_CRC, HAS_DESCRIPTOR, LOCAL_CRC, LOCAL_SIZE, LOCAL_STRUCT, Local
 from inspector.formats._zip.strays import find_strays
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[Any]
 
 _WINDOW_BYTES = 1 << 20
 """Bytes read at once for several members."""
-
-
-_MIN_ALIKE = 4_096
-"""With fewer members, importing numpy takes longer than it saves."""
-_MIXER = 0x9E3779B97F4A7C15
-"""An odd number that spreads the bits of what it is multiplied with."""
 
 
 _DISPUTED_CODES = frozenset({"zip-local-crc", "zip-descriptor-differs"})
@@ -62,35 +50,24 @@ _DATA_CODES = frozenset({"zip-crc-mismatch", "zip-content-damaged", "zip-member-
 """Errors that are counted by verdict in the summary."""
 
 
-def check_members(archive: Archive, directory: Directory, emitter: Emitter, progress: Progress) -> str:
+def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     """Judge every member, report mismatches, and return a summary."""
+    directory: Directory = archive.detail
     directory.computed = array("q", [-1]) * len(directory.members)
     _Check(archive, directory, emitter, progress).run()
     directory.strays = Strays()
     if any(each.severity is Severity.ERROR for each in archive.findings):
         directory.strays = find_strays(archive, directory, progress)
-        _report_strays(emitter, directory)
-    return _summary(archive)
-
-
-def _report_strays(emitter: Emitter, directory: Directory) -> None:
-    found, unsearched = directory.strays.members, directory.strays.unsearched
+    found = directory.strays.members
     if found:
+        number = f"{'at least ' if directory.strays.unsearched else ''}{count(len(found), 'member')}"
         emitter.report(
             codes.ELSEWHERE,
-            f"Whole members are not where the archive says they are: {'at least ' if unsearched else ''}"
-            f"{count(len(found), 'member')}, the first "
+            f"Whole members are not where the archive says they are: {number}, the first "
             f"{brief(found[0].name)} at byte {grouped(found[0].head)}.",
             *((each.head, each.stop) for each in islice(found, MAX_FINDINGS_PER_KIND)),
         )
-
-
-class _Claim(Struct, frozen=True):
-    """What one of several members with the same start claims: the same claim gives the same content."""
-
-    stop: int
-    codec: Codec
-    size: int
+    return _summary(archive)
 
 
 class _Check:
@@ -136,15 +113,13 @@ class _Check:
         starts, stops = members.starts, members.stops
         left = BOUNDS.budget(self.source.size)
         skipped = end = 0
-        known: dict[_Claim, int] = {}
+        known: dict[tuple[int, Codec, int], int] = {}  # by what members with this start claim: the same content
         at = -1
-        alike = self._alike()
-        every = range(len(members)) if alike is None else sorted(set(alike.tolist()))
-        for index in sorted(every, key=starts.__getitem__):
+        for index in sorted(range(len(members)), key=starts.__getitem__):
             if starts[index] != at:
                 at = starts[index]
                 known.clear()
-            claim = _Claim(stops[index], members.codec_at(index), members.size(index))
+            claim = stops[index], members.codec_at(index), members.size(index)
             earlier = known.get(claim)
             if earlier is not None:
                 self._check_again(index, earlier)
@@ -158,57 +133,12 @@ class _Check:
             end = max(end, stops[index])
             self._check(index)
             known[claim] = index
-        if alike is not None:
-            skipped += self._judge_alike(alike)
         if skipped:
-            message = (
+            self.emitter.report(
+                codes.OVERLAP_NOT_CHECKED,
                 f"{count(skipped, 'member')} could not be checked because members overlap too much. They claim bytes "
-                "that others claim too, and unpacking these again for each of them would take too long."
+                "that others claim too, and unpacking these again for each of them would take too long.",
             )
-            self.emitter.report(codes.OVERLAP_NOT_CHECKED, message)
-
-    def _alike(self) -> Numbers | None:
-        """For each member the first that claims the same, with the same CRC-32; None where there are few members."""
-        members = self.members
-        if len(members) < _MIN_ALIKE:
-            return None
-        import numpy as np
-
-        all_columns = (members.starts, members.stops, members.sizes, members.codecs, members.digests, members.marks)
-        columns = [np.frombuffer(each, each.typecode) for each in all_columns if each is not None]
-        mixed = np.zeros(len(members), np.uint64)
-        for column in columns:
-            mixed = (mixed ^ column.astype(np.uint64)) * np.uint64(_MIXER)
-            mixed ^= mixed >> np.uint64(29)
-        _, first, group = np.unique(mixed, return_index=True, return_inverse=True)
-        alike = first[group]
-        same = np.ones(len(members), bool)
-        for column in columns:
-            same &= column == column[alike]
-        alone = [each for each in self.disputed | self.reported if each is not None and each < len(members)]
-        same[alone] = False
-        same &= same[alike]
-        return np.where(same, alike, np.arange(len(members)))
-
-    def _judge_alike(self, alike: Numbers) -> int:
-        """Judge each member like the first that claims the same; returns how many of them are not checked."""
-        import numpy as np
-
-        self.emitter.judge_run(0, 0, Verdict.NOT_CHECKED)  # so that there is one for each
-        verdicts = np.frombuffer(bytes(self.archive.verdicts), np.uint8)[alike]
-        computed = np.frombuffer(self.directory.computed, np.int64)[alike]
-        follows = alike != np.arange(len(alike))
-        self.archive.verdicts[:] = verdicts.tobytes()
-        self.directory.computed[:] = array("q", computed.tobytes())
-        wrong = (computed >= 0) & (computed != np.frombuffer(self.members.digests or b"", np.uint64).astype(np.int64))
-        wrong |= verdicts == VERDICTS.index(Verdict.MISMATCH)
-        rows = np.flatnonzero(follows & wrong).tolist()
-        for at, index in enumerate(rows):
-            if self.emitter.full(Severity.ERROR):
-                self.archive.findings_dropped += len(rows) - at
-                break
-            self._check_again(index, int(alike[index]))
-        return int((follows & (verdicts == VERDICTS.index(Verdict.NOT_CHECKED))).sum())
 
     def _check_again(self, index: int, earlier: int) -> None:
         """Judge a member that claims exactly the data of ``earlier``, without unpacking it again."""
@@ -344,27 +274,35 @@ class _Check:
 
     def _report_mismatch(self, index: int, crc: int, wrong: list[RecordedCrc]) -> None:
         start, stop = self.members.starts[index], self.members.stops[index]
-        message = (
+        self.emitter.report(
+            codes.CRC_MISMATCH,
             f"The content of {brief(self.members.path(index))} does not match its CRC-32. Its "
             f"{in_bytes(stop - start)} from {grouped(start)} on {verb(stop - start, 'gives', 'give')} 0x{crc:08X}; "
             f"the {_recorded_values(wrong)}. Some bytes have changed since it was archived, and a CRC-32 does not "
-            "show which. Other members are not affected."
+            "show which. Other members are not affected.",
+            (start, stop),
+            member=index,
         )
-        self.emitter.report(codes.CRC_MISMATCH, message, (start, stop), member=index)
 
     def _report_field(self, index: int, crc: int, wrong: list[RecordedCrc]) -> None:
-        message = (
+        self.emitter.report(
+            codes.CRC_FIELD_WRONG,
             f"A CRC-32 record of {brief(self.members.path(index))} is wrong, but its content is whole. The content "
-            f"gives 0x{crc:08X}, which another record has too; the {_recorded_values(wrong)}."
+            f"gives 0x{crc:08X}, which another record has too; the {_recorded_values(wrong)}.",
+            *(record.span for record in wrong),
+            member=index,
         )
-        self.emitter.report(codes.CRC_FIELD_WRONG, message, *(record.span for record in wrong), member=index)
 
     def _report_content(self, index: int, error: MemberError) -> None:
         if index in self.reported:
             return
         span = (self.members.starts[index], self.members.stops[index])
-        message = f"{error} Its CRC-32 cannot be compared. Other members are not affected."
-        self.emitter.report(codes.CONTENT_DAMAGED, message, span, member=index)
+        self.emitter.report(
+            codes.CONTENT_DAMAGED,
+            f"{error} Its CRC-32 cannot be compared. Other members are not affected.",
+            span,
+            member=index,
+        )
 
 
 def _recorded_values(records: list[RecordedCrc]) -> str:
@@ -401,15 +339,6 @@ def _summary(archive: Archive) -> str:
     return "; ".join(parts) + "."
 
 
-_CENTRAL_CRC = 16
-
-
-_LOCAL_CRC = 14
-
-
-_CRC_SIZE = 4
-
-
 class RecordedCrc(Struct, frozen=True):
     """One recorded CRC-32: the record it is in, its file bytes and its value."""
 
@@ -432,17 +361,17 @@ def recorded_crcs(source: Source, directory: Directory, index: int) -> list[Reco
     size = directory.descriptors[index]
     if size:
         at = directory.members.stops[index] + (4 if size in (16, 24) else 0)
-        crc = source.read(at, _CRC_SIZE)
-        if len(crc) == _CRC_SIZE:
-            found.append(RecordedCrc("data descriptor", Span(at, at + _CRC_SIZE), int.from_bytes(crc, "little")))
+        crc = source.read(at, 4)
+        if len(crc) == 4:
+            found.append(RecordedCrc("data descriptor", Span(at, at + 4), int.from_bytes(crc, "little")))
     return found
 
 
 def _central(directory: Directory, index: int) -> RecordedCrc:
-    at = directory.central[index] + _CENTRAL_CRC
+    at = directory.central[index] + CENTRAL_CRC
     digests = directory.members.digests
     assert digests is not None
-    return RecordedCrc("central directory", Span(at, at + _CRC_SIZE), digests[index])
+    return RecordedCrc("central directory", Span(at, at + 4), digests[index])
 
 
 def _local(source: Source, directory: Directory, index: int) -> RecordedCrc | None:
@@ -454,8 +383,8 @@ def _local(source: Source, directory: Directory, index: int) -> RecordedCrc | No
     local = Local._make(LOCAL_STRUCT.unpack(data))
     if local.flags & HAS_DESCRIPTOR and not local.crc:
         return None
-    at = heads[index] + _LOCAL_CRC
-    return RecordedCrc("local header", Span(at, at + _CRC_SIZE), local.crc)
+    at = heads[index] + LOCAL_CRC
+    return RecordedCrc("local header", Span(at, at + 4), local.crc)
 
 
 class ChecksumTable(LazyRows[Checksum]):

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.core.format import MemberError, RefusedMemberError, needs_too_much_memory
 from inspector.core.member import Codec, Member
 from inspector.core.names import brief
 from inspector.core.numbers import in_bytes
 from inspector.core.source import BLOCK
+
+if TYPE_CHECKING:
+    from bz2 import BZ2Decompressor
+    from lzma import LZMADecompressor
 
 CODECS = {
     0: Codec.STORED,
@@ -40,22 +45,10 @@ _LZMA_HEADER = 4
 _LZMA_PROPERTIES = 5
 
 
-class _Decompressor(Protocol):
-    """What the decoders of bz2 and lzma have in common."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
-
-
 class _Stream(NamedTuple):
     """A decoder, and what is left of the data it was made from. ``marked``: the data says where it ends."""
 
-    decoder: _Decompressor
+    decoder: BZ2Decompressor | LZMADecompressor
     rest: bytes = b""
     marked: bool = True
 
@@ -130,7 +123,7 @@ def _unpacked(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
     given, over = 0, b""
     try:
         decoder, rest, marked = _opened(member, stored)
-        for piece in _bounded(decoder, _and_then(rest, stored)):
+        for piece in _bounded(decoder, chain((rest,), stored)):
             room = len(piece) if marked else max(0, member.size - given)
             given += len(piece)
             yield piece[:room]
@@ -153,7 +146,7 @@ def _translated(error: Exception, what: str) -> MemberError:
     return MemberError(f"The {what} is damaged: {str(error).rstrip('.')}.")
 
 
-def _bounded(decoder: _Decompressor, stored: Iterator[bytes]) -> Iterator[bytes]:
+def _bounded(decoder: BZ2Decompressor | LZMADecompressor, stored: Iterator[bytes]) -> Iterator[bytes]:
     """What ``stored`` decodes to, in pieces of at most BLOCK bytes."""
     for data in stored:
         piece = decoder.decompress(data, BLOCK)
@@ -162,11 +155,6 @@ def _bounded(decoder: _Decompressor, stored: Iterator[bytes]) -> Iterator[bytes]
             piece = b"" if decoder.eof else decoder.decompress(b"", BLOCK)
         if decoder.eof:
             return
-
-
-def _and_then(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest
 
 
 def _opened(member: Member, stored: Iterator[bytes]) -> _Stream:

@@ -26,9 +26,19 @@ from inspector.formats._damage import (
     since,
 )
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.eocd import find_eocd, zip_end
-from inspector.formats._zip.headers import LocalFile, local_files, read_local
-from inspector.formats._zip.records import CENTRAL, CENTRAL_SIZE, END, END_SIZE, LOCAL, LOCAL_SIZE
+from inspector.formats._zip.eocd import find_eocd, is_header_of, zip_end
+from inspector.formats._zip.headers import LocalFile, local_files
+from inspector.formats._zip.records import (
+    CENTRAL,
+    CENTRAL_SIZE,
+    CENTRAL_STRUCT,
+    END,
+    END_SIZE,
+    FULL_32,
+    LOCAL,
+    LOCAL_SIZE,
+    Central,
+)
 
 MAX_ENTRIES = 4_096
 """Entries of a directory that are compared with their local headers."""
@@ -119,29 +129,17 @@ def _expected_size(archive: Archive) -> int | None:
 # ---- what is at another place ----------------------------------------------------------------------------------------
 
 
-def zip_landmarks(source: Source, directory: Directory) -> Sequence[Landmark]:
+def _landmarks(archive: Archive) -> Iterator[Landmark]:
     """The local headers that a directory lists, or some of them."""
-    return tuple(_listed(source, directory)) if directory.listed else ()
-
-
-def _listed(source: Source, directory: Directory) -> Iterator[Landmark]:
-    for index in sampled(len(directory.central)):
+    source, directory = archive.source, archive.detail
+    listed = isinstance(directory, Directory) and directory.listed
+    for index in sampled(len(directory.central)) if listed else ():
         head = source.read(directory.central[index], CENTRAL_SIZE)
-        if len(head) < CENTRAL_SIZE:
-            continue
-        offset, length = int.from_bytes(head[42:46], "little"), int.from_bytes(head[28:30], "little")
-        name = source.read(directory.central[index] + CENTRAL_SIZE, length)
-        if name and offset != 0xFFFFFFFF:
-            yield Landmark(offset, LOCAL_SIZE, name, _is_local)
-
-
-def _is_local(source: Source, at: int, name: bytes) -> bool:
-    local = read_local(source, at)
-    return local is not None and local[1] == name
-
-
-def _landmarks(archive: Archive) -> Sequence[Landmark]:
-    return zip_landmarks(archive.source, archive.detail) if isinstance(archive.detail, Directory) else ()
+        if len(head) == CENTRAL_SIZE:
+            central = Central._make(CENTRAL_STRUCT.unpack(head))
+            name = source.read(directory.central[index] + CENTRAL_SIZE, central.name_length)
+            if name and central.offset != FULL_32:
+                yield Landmark(central.offset, LOCAL_SIZE, name, is_header_of)
 
 
 # ---- one bit ---------------------------------------------------------------------------------------------------------
@@ -182,16 +180,17 @@ def _directory(source: Source, files: Sequence[LocalFile]) -> Iterator[tuple[int
 
 def _expected(header: bytes, each: LocalFile) -> bytes:
     """A header of the directory as its local header says it should be; what only it has stays."""
-    local = each.local
-    stored, size = each.sizes or (0, 0)
-    made = bytearray(header[:CENTRAL_SIZE].ljust(CENTRAL_SIZE, b"\0"))
-    made[:4] = CENTRAL
-    fields = ((6, local.needed), (8, local.flags), (10, local.method), (12, local.time), (14, local.date))
-    for at, value in (*fields, (28, len(each.name))):
-        made[at : at + 2] = value.to_bytes(2, "little")
-    for at, value in ((16, local.crc), (20, stored), (24, size), (42, each.head)):
-        made[at : at + 4] = value.to_bytes(8, "little")[:4]
-    return bytes(made) + each.name
+    local, (stored, size) = each.local, each.sizes or (0, 0)
+    there = Central._make(CENTRAL_STRUCT.unpack(header[:CENTRAL_SIZE].ljust(CENTRAL_SIZE, b"\0")))
+    made = there._replace(
+        signature=CENTRAL,
+        **{name: getattr(local, name) for name in ("needed", "flags", "method", "time", "date", "crc")},
+        stored=stored & FULL_32,
+        size=size & FULL_32,
+        name_length=len(each.name),
+        offset=each.head & FULL_32,
+    )
+    return CENTRAL_STRUCT.pack(*made) + each.name
 
 
 def _flipped_field(archive: Archive, finding: Finding) -> FoundCause | None:
@@ -206,12 +205,16 @@ def _flipped_field(archive: Archive, finding: Finding) -> FoundCause | None:
         return None
     at = next(at for at, (left, right) in enumerate(zip(some, other, strict=True)) if left != right)
     places = (Span(first.start + at, first.start + at + 1), Span(second.start + at, second.start + at + 1))
-    message = (
+    return FoundCause(
+        Cause.FLIPPED_BIT,
         f"One bit changed in a header: byte {grouped(places[0].start)} is {hexadecimal(some[at], 2)}, and its twin at "
         f"{grouped(places[1].start)} is {hexadecimal(other[at], 2)}. Everything else in the two records agrees. "
-        "Repair sets the wrong one where the content shows which that is."
+        "Repair sets the wrong one where the content shows which that is.",
+        places,
+        (finding,),
+        member=finding.member,
+        adopts=True,
     )
-    return FoundCause(Cause.FLIPPED_BIT, message, places, (finding,), member=finding.member, adopts=True)
 
 
 def _range(span: Span) -> tuple[int, int]:
@@ -226,7 +229,7 @@ DAMAGE = Damage(
     expected_size=_expected_size,
     flipped_record=_flipped_record,
     flipped_field=_flipped_field,
-    landmarks=_landmarks,
+    landmarks=lambda archive: tuple(_landmarks(archive)),
     begins=_begins,
     end=zip_end,
     last=_last,

@@ -24,9 +24,25 @@ from inspector.formats._zip.directory import (
     new_members,
     report_displacement,
 )
-from inspector.formats._zip.eocd import Eocd, decide_shift, enclosing_member, find_eocd, find_eocd_after_members
-from inspector.formats._zip.extra import ExtraPlace, report_extra, report_second_name, zip64
-from inspector.formats._zip.fields import FirstMember, MemberRows, central_directory, end_fields, end_record, lay_rows
+from inspector.formats._zip.eocd import (
+    Eocd,
+    decide_shift,
+    enclosing_member,
+    find_eocd,
+    find_eocd_after_members,
+    is_encrypted,
+)
+from inspector.formats._zip.extra import ExtraPlace, report_extra, report_second_name
+from inspector.formats._zip.fields import (
+    FirstMember,
+    MemberRows,
+    apk_signing_block,
+    central_directory,
+    digital_signature,
+    end_fields,
+    end_record,
+    lay_rows,
+)
 from inspector.formats._zip.headers import (
     FORMS,
     MAX_MEMBERS,
@@ -38,8 +54,7 @@ from inspector.formats._zip.headers import (
     read_local,
 )
 from inspector.formats._zip.members import is_plain_name, path_of, report_name
-from inspector.formats._zip.records import CENTRAL, DESCRIPTOR, END, FULL_16, LOCAL_SIZE
-from inspector.formats._zip.signing import apk_signing_block, digital_signature, is_encrypted
+from inspector.formats._zip.records import CENTRAL, DESCRIPTOR, END, FULL_16, LOCAL_SIZE, zip64
 
 MIN_BULK_BYTES = 1 << 18
 """Smaller directories are read one header at a time, without numpy."""
@@ -74,6 +89,7 @@ def decode_zip(
         words = count(len(directory.members), "member")
         fields.append(Field("local files", DATA_SECTION, (Span(0, limit),), note=words, children=table))
     emitter.lay([*fields, *_end_fields(source, directory)])
+    emitter.archive.detail = directory
     return directory
 
 
@@ -103,11 +119,12 @@ def _find_eocd(source: Source, emitter: Emitter, progress: Progress) -> Eocd | N
         return None
     outer = enclosing_member(source, eocd)
     if outer is not None:
-        message = (
+        emitter.report(
+            codes.END_OF_MEMBER,
             f"The end of central directory record at {eocd.record.start:,} belongs to the archive stored in "
-            f"{brief(outer)}, not to this archive."
+            f"{brief(outer)}, not to this archive.",
+            eocd.record,
         )
-        emitter.report(codes.END_OF_MEMBER, message, eocd.record)
         return None
     decide_shift(source, eocd)
     return eocd
@@ -140,11 +157,12 @@ def _pass_encrypted_directory(source: Source, emitter: Emitter, directory: Direc
     directory.stop = eocd.directory.stop
     list_local_files(source, emitter, directory, 0, progress)
     number = count(eocd.entries, "member")
-    message = (
+    emitter.report(
+        codes.DIRECTORY_ENCRYPTED,
         f"The central directory is encrypted, so it is not read. It lists {number}; local headers give "
-        f"{grouped(len(directory.members))}, perhaps without their names and sizes."
+        f"{grouped(len(directory.members))}, perhaps without their names and sizes.",
+        directory.span,
     )
-    emitter.report(codes.DIRECTORY_ENCRYPTED, message, directory.span)
 
 
 def _in_bulk(walk: DirectoryWalk, start: int, limit: int) -> Iterator[int]:
@@ -169,23 +187,29 @@ def _report_counts(source: Source, emitter: Emitter, directory: Directory) -> No
     if directory.capped:
         return
     if directory.stop < span.stop and digital_signature(source, directory.stop, span.stop) is None:
-        message = (
+        emitter.report(
+            codes.DIRECTORY_DAMAGED,
             f"The central directory is damaged at {directory.stop:,}, {in_bytes(span.stop - directory.stop)} before "
             f"its end. It is readable for {found:,} of {eocd.entries:,} entries; the members after them are not "
-            "listed."
+            "listed.",
+            (directory.stop, span.stop),
         )
-        emitter.report(codes.DIRECTORY_DAMAGED, message, (directory.stop, span.stop))
     if found == eocd.entries:
         return
     if eocd.zip64 is None and found & FULL_16 == eocd.entries:
-        message = (
+        emitter.report(
+            codes.ENTRY_COUNT_MODULO,
             f"The central directory has {found:,} entries, but the end record counts them modulo 65,536: "
-            f"{eocd.entries:,}."
+            f"{eocd.entries:,}.",
+            eocd.record,
         )
-        emitter.report(codes.ENTRY_COUNT_MODULO, message, eocd.record)
     else:
-        message = f"The end record counts {eocd.entries:,} entries, but the central directory has {found:,}."
-        emitter.report(codes.ENTRY_COUNT, message, *eocd.records, span)
+        emitter.report(
+            codes.ENTRY_COUNT,
+            f"The end record counts {eocd.entries:,} entries, but the central directory has {found:,}.",
+            *eocd.records,
+            span,
+        )
 
 
 def _read_forward(source: Source, emitter: Emitter, directory: Directory, progress: Progress) -> int:
@@ -194,16 +218,20 @@ def _read_forward(source: Source, emitter: Emitter, directory: Directory, progre
     stop = list_local_files(source, emitter, directory, start, progress)
     found = len(directory.members)
     if directory.eocd is None:
-        message = (
+        emitter.report(
+            codes.NO_CENTRAL_DIRECTORY,
             "The central directory is missing or cut off: there is no end of central directory record. Local headers "
             f"give {count(found, 'member')} up to byte {stop:,}, {in_bytes(source.size - stop)} before the end of the "
-            "file."
+            "file.",
+            (stop, source.size),
         )
-        emitter.report(codes.NO_CENTRAL_DIRECTORY, message, (stop, source.size))
         _find_cut_directory(source, directory, stop)
     else:
-        message = f"The central directory cannot be read. Local headers give {count(found, 'member')}."
-        emitter.report(codes.NO_CENTRAL_DIRECTORY, message, directory.eocd.record)
+        emitter.report(
+            codes.NO_CENTRAL_DIRECTORY,
+            f"The central directory cannot be read. Local headers give {count(found, 'member')}.",
+            directory.eocd.record,
+        )
     return stop
 
 
@@ -314,10 +342,13 @@ def measure_descriptors(source: Source, emitter: Emitter, directory: Directory, 
             _report_descriptor(emitter, directory, index, data, stop)
         elif member.size:  # of an empty member both widths look alike
             wide = directory.descriptors[index] > _NARROW_DESCRIPTOR_BYTES
-            fits = wide == _has_zip64(source, member) or (wide and _is_wide(source, directory, index))
-            if not fits and not widths.full():
-                place = (stop, stop + directory.descriptors[index])
-                widths.add(_width_message(brief(member.path), wide=wide), (place,), index)
+            # Where the central header has ZIP64 sizes, those of the descriptor may be wide too (4.3.9.2).
+            listed = wide and directory.listed and has_wide_sizes(source, directory.central[index])
+            if wide != _has_zip64(source, member) and not listed and not widths.full():
+                sizes = "8 bytes, though its headers have no ZIP64 sizes"
+                sizes = sizes if wide else "4 bytes, though its local header has ZIP64 information"
+                message = f"The data descriptor of {brief(member.path)} has sizes of {sizes}."
+                widths.add(message, ((stop, stop + directory.descriptors[index]),), index)
         if position % _MEMBERS_PER_STEP == 0:
             progress.advance(position - progress.done)
     widths.close()
@@ -327,18 +358,7 @@ def _has_zip64(source: Source, member: Member) -> bool:
     """Whether the local header has ZIP64 information. One without room for it is not read."""
     room = member.spans[0].start - member.head - LOCAL_SIZE - len(member.path)
     local = read_local(source, member.head) if room >= _MIN_ZIP64_BYTES else None
-    return local is not None and zip64(local[2], False, False, False).present
-
-
-def _is_wide(source: Source, directory: Directory, index: int) -> bool:
-    """Whether the central header has ZIP64 sizes: then those of the descriptor may be wide too (4.3.9.2)."""
-    return directory.listed and has_wide_sizes(source, directory.central[index])
-
-
-def _width_message(name: str, *, wide: bool) -> str:
-    if wide:
-        return f"The data descriptor of {name} has sizes of 8 bytes, though its headers have no ZIP64 sizes."
-    return f"The data descriptor of {name} has sizes of 4 bytes, though its local header has ZIP64 information."
+    return local is not None and zip64(local[2], 0, 0).present
 
 
 def _report_descriptor(emitter: Emitter, directory: Directory, index: int, data: bytes, stop: int) -> None:
@@ -350,11 +370,13 @@ def _report_descriptor(emitter: Emitter, directory: Directory, index: int, data:
         recorded_crcs = () if central is None else ((central + 16, central + 28),)
         emitter.report(codes.DESCRIPTOR_DIFFERS, message, (stop, stop + 16), *recorded_crcs, member=index)
     else:
-        message = (
+        emitter.report(
+            codes.DESCRIPTOR_MISSING,
             f"The data descriptor of {name} is missing: its flags announce one, but none with its numbers follows the "
-            "data."
+            "data.",
+            (stop, stop + 16),
+            member=index,
         )
-        emitter.report(codes.DESCRIPTOR_MISSING, message, (stop, stop + 16), member=index)
 
 
 def list_local_files(source: Source, emitter: Emitter, directory: Directory, start: int, progress: Progress) -> int:
@@ -363,7 +385,12 @@ def list_local_files(source: Source, emitter: Emitter, directory: Directory, sta
     at = start
     for found in islice(local_files(source, start), MAX_MEMBERS):
         if found.sizes is None:
-            _report_unknown(source, emitter, found.name, found.head)
+            emitter.report(
+                codes.SIZE_UNKNOWN,
+                f"The size of {brief(found.name)} is unknown: it is recorded only after its data and in the missing "
+                "central directory. Neither this member nor those after it can be listed.",
+                Span(found.head, source.size),
+            )
             return found.head
         place = ExtraPlace(found.head + LOCAL_SIZE + len(found.name), found.name, len(directory.members), local=True)
         report_extra(emitter, found.extra, place)
@@ -398,13 +425,9 @@ def _append_local_file(
     if begin + stored > source.size:
         missing = begin + stored - source.size
         words = f"{in_bytes(missing)} of {in_bytes(stored)} {verb(missing, 'is', 'are')} missing"
-        message = f"The file ends inside the data of {brief(path)}: {words}."
-        emitter.report(codes.MEMBER_CUT_OFF, message, (begin, source.size), member=index)
-
-
-def _report_unknown(source: Source, emitter: Emitter, name: bytes, at: int) -> None:
-    message = (
-        f"The size of {brief(name)} is unknown: it is recorded only after its data and in the missing central "
-        "directory. Neither this member nor those after it can be listed."
-    )
-    emitter.report(codes.SIZE_UNKNOWN, message, Span(at, source.size))
+        emitter.report(
+            codes.MEMBER_CUT_OFF,
+            f"The file ends inside the data of {brief(path)}: {words}.",
+            (begin, source.size),
+            member=index,
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Container, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
@@ -26,7 +26,6 @@ from inspector.formats._zip.extra import (
     is_harmless,
     report_extra,
     report_second_name,
-    zip64,
 )
 from inspector.formats._zip.headers import (
     MAX_MEMBERS,
@@ -59,6 +58,7 @@ from inspector.formats._zip.records import (
     Local,
     method_text,
     version_text,
+    zip64,
 )
 
 MAX_NAME_BYTES = 1 << 28
@@ -100,7 +100,7 @@ class Directory(Struct):
     whole directory and ``stop`` the end of its last readable header. ``with_descriptor`` are the members whose flags
     announce a data descriptor. ``capped``: there are more members than are listed. ``deferred``: local headers were
     not read, and the places of members are inferred (``decode.place_members``). ``strays`` are members that verify at
-    other places; a check finds them.
+    other places; a check finds them. ``header`` is that of a format based on ZIP, as it was read.
     """
 
     members: Members
@@ -114,6 +114,7 @@ class Directory(Struct):
     with_descriptor: array[int] = field(default_factory=lambda: array("Q"))
     computed: array[int] = field(default_factory=lambda: array("q"))
     strays: Strays = Strays()
+    header: Any = None
     encrypted: bool = False
     signing: Span | None = None
     signing_padding: Span | None = None
@@ -190,7 +191,11 @@ class DirectoryWalk:
                 self.emitter.report(codes.TOO_MANY_MEMBERS, message, (at, limit))
                 break
             if self.split and header[13] not in (self.disk, FULL_16):
-                self._list_elsewhere(at, header, name, stop)
+                # It begins in another file.
+                codec = codec_of(header[4], header[3])
+                self._append(path_of(name, header[3]), self.source.size, -1, header[8], header[9], codec, header[7])
+                self.directory.central.append(at)
+                self.directory.stop = stop
             else:
                 self.entry(at, header, common, name, extra, stop)
             if len(self.members) % _ENTRIES_PER_STEP == 0:
@@ -199,19 +204,13 @@ class DirectoryWalk:
         self.times.close()
         if self.not_compared:
             number = count(self.not_compared, "local header")
-            message = (
+            self.emitter.report(
+                codes.OVERLAP_NOT_COMPARED,
                 f"{number} {verb(self.not_compared, 'was', 'were')} not compared with the central directory. They lie "
-                "in each other, and reading all of them would take too long."
+                "in each other, and reading all of them would take too long.",
+                (start, limit),
             )
-            self.emitter.report(codes.OVERLAP_NOT_COMPARED, message, (start, limit))
         progress.advance(self.directory.stop - start - progress.done)
-
-    def _list_elsewhere(self, at: int, header: Header, name: bytes, stop: int) -> None:
-        """List a member that begins on another disk of the archive, in another file."""
-        codec = codec_of(header[4], header[3])
-        self._append(path_of(name, header[3]), self.source.size, -1, header[8], header[9], codec, header[7])
-        self.directory.central.append(at)
-        self.directory.stop = stop
 
     def entry(self, at: int, header: Header, common: bytes, name: bytes, extra: bytes, stop: int) -> None:
         """Add the member of one header and report what is wrong with it, as ``central_headers`` yields it."""
@@ -232,8 +231,9 @@ class DirectoryWalk:
             data_start = self._compare(full, name, head, data or b"", (at, stop), index)
         if header[5:7] != self.last_time or not is_plain_name(name):
             self._check_name_and_time(name, flags, header, at, index)
-        if header[13]:
-            self._report_disk(header[13], (at, stop), index)
+        if header[13] not in (0, FULL_16) and not self.split:
+            message = f"Member {index} should begin on disk {header[13]}, but the archive has a single disk."
+            self.emitter.report(codes.OTHER_DISK, message, (at, stop), member=index)
         if method or flags & ~_ORDINARY_FLAGS or stored != size:
             self._report_unreadable(method, flags, stored, size, (at, stop), index)
         self._append(path_of(name, flags), head, data_start, stored, size, codec_of(method, flags), crc)
@@ -252,17 +252,22 @@ class DirectoryWalk:
         if not problem:
             self.last_time = time, date
         elif not self.times.full():
-            message = f"The modification time of {brief(name)} {problem}, so programs show different ones."
-            self.times.add(message, ((at + 12, at + 16),), index)
+            self.times.add(
+                f"The modification time of {brief(name)} {problem}, so programs show different ones.",
+                ((at + 12, at + 16),),
+                index,
+            )
 
     def _append(self, path: bytes, head: int, data_start: int, stored: int, size: int, codec: Codec, crc: int) -> None:
         folder = FOLDER if path.endswith(b"/") else 0
         index = len(self.members)
         if folder and size:
-            message = (
-                f"The folder {brief(path)} has {in_bytes(size)} of content, which programs lose when they extract it."
+            self.emitter.report(
+                codes.FOLDER_WITH_CONTENT,
+                f"The folder {brief(path)} has {in_bytes(size)} of content, which programs lose when they extract it.",
+                (head, data_start + stored),
+                member=index,
             )
-            self.emitter.report(codes.FOLDER_WITH_CONTENT, message, (head, data_start + stored), member=index)
         if data_start < 0:
             place = max(0, min(head, self.source.size))
             self.members.append(
@@ -271,7 +276,13 @@ class DirectoryWalk:
         else:
             stop = min(data_start + stored, self.source.size)
             if data_start + stored > self.source.size:
-                self._report_cut_off(path, data_start, stored, index)
+                self.emitter.report(
+                    codes.MEMBER_CUT_OFF,
+                    f"The data of {brief(path)} is cut off: {in_bytes(data_start + stored - self.source.size)} of "
+                    f"{in_bytes(stored)} are missing. It begins at {data_start:,}, and the file ends before it does.",
+                    (data_start, self.source.size),
+                    member=index,
+                )
             self.members.append(
                 path,
                 min(data_start, stop),
@@ -283,13 +294,6 @@ class DirectoryWalk:
                 marks=folder,
             )
         self.directory.descriptors.append(0)
-
-    def _report_cut_off(self, path: bytes, data_start: int, stored: int, index: int) -> None:
-        message = (
-            f"The data of {brief(path)} is cut off: {in_bytes(data_start + stored - self.source.size)} of "
-            f"{in_bytes(stored)} are missing. It begins at {data_start:,}, and the file ends before it does."
-        )
-        self.emitter.report(codes.MEMBER_CUT_OFF, message, (data_start, self.source.size), member=index)
 
     def _read_local(self, head: int, name_size: int) -> bytes:
         if not 0 <= head <= self.source.size - LOCAL_SIZE:
@@ -342,8 +346,13 @@ class DirectoryWalk:
         named = local is not None and data[LOCAL_SIZE : LOCAL_SIZE + len(name)] == name != b""
         if local is None or (local.signature != LOCAL and not (named and local.name_length == len(name))):
             where = f"at {head:,}" if head >= 0 else f"{in_bytes(-head)} before the start of the file"
-            message = f"There is no local header of {brief(name)} {where}. The central directory puts it there."
-            self.emitter.report(codes.NO_LOCAL_HEADER, message, place, (head, head + LOCAL_SIZE), member=index)
+            self.emitter.report(
+                codes.NO_LOCAL_HEADER,
+                f"There is no local header of {brief(name)} {where}. The central directory puts it there.",
+                place,
+                (head, head + LOCAL_SIZE),
+                member=index,
+            )
             return -1
         data_start = head + LOCAL_SIZE + local.name_length + local.extra_length
         if local.name_length != len(name) and self.emitter.full(Severity.ERROR):
@@ -383,27 +392,14 @@ class DirectoryWalk:
         index = place.member
         report_extra(self.emitter, extra, place)
         report_second_name(self.emitter, extra, place)
-        wanted = (size == FULL_32, stored == FULL_32, offset == FULL_32)
-        wide = zip64(extra, *wanted)
-        if wide.present and not any(wanted):
+        wide = zip64(extra, size, stored, offset)
+        if wide.present and FULL_32 not in (size, stored, offset):
             message = f"Member {index} has ZIP64 information that none of its numbers needs."
             self.emitter.report(codes.ZIP64_NOT_NEEDED, message, header, member=index)
-        values = (wide.size, wide.stored, wide.offset)
-        missing = [
-            word
-            for word, asked, value in zip(
-                ("uncompressed size", "compressed size", "offset"), wanted, values, strict=True
-            )
-            if asked and value is None
-        ]
-        if missing and not (not wide.present and self._are_real(stored, size, offset)):
-            message = f"The ZIP64 information of member {index} lacks its {' and '.join(missing)}."
+        if wide.missing and (wide.present or not self._are_real(stored, size, offset)):
+            message = f"The ZIP64 information of member {index} lacks its {' and '.join(wide.missing)}."
             self.emitter.report(codes.ZIP64_SHORT, message, header, member=index)
-        return (
-            stored if wide.stored is None else wide.stored,
-            size if wide.size is None else wide.size,
-            offset if wide.offset is None else wide.offset,
-        )
+        return wide.stored, wide.size, wide.offset
 
     def _are_real(self, stored: int, size: int, offset: int) -> bool:
         """Whether numbers of 2^32 - 1 may be just that: a header without ZIP64 information has no placeholders (4.4.8).
@@ -414,29 +410,33 @@ class DirectoryWalk:
         there = offset != FULL_32 or self.source.read(head, 4) == LOCAL
         return there and head + LOCAL_SIZE + stored <= self.source.size and size <= _MAX_RATIO * stored
 
-    def _report_disk(self, disk: int, span: tuple[int, int], index: int) -> None:
-        """Report a member on another disk of an archive with one disk; FULL_16 refers to the ZIP64 field."""
-        if not self.split and disk != FULL_16:
-            message = f"Member {index} should begin on disk {disk}, but the archive has a single disk."
-            self.emitter.report(codes.OTHER_DISK, message, span, member=index)
-
     def _report_unreadable(
         self, method: int, flags: int, stored: int, size: int, span: tuple[int, int], index: int
     ) -> None:
         """Report a member that this program cannot read, or sizes that its method cannot have."""
         codec = codec_of(method, flags)
         if flags & UNSUPPORTED:
-            message = f"Member {index} is encrypted or patched, which this program does not read."
-            self.emitter.report(codes.ENCRYPTED, message, span, member=index)
-        elif codec is Codec.UNKNOWN:
-            message = (
-                f"Member {index} uses compression method {method} ({method_text(method)}), which this program does not "
-                "read. Its content cannot be checked."
+            self.emitter.report(
+                codes.ENCRYPTED,
+                f"Member {index} is encrypted or patched, which this program does not read.",
+                span,
+                member=index,
             )
-            self.emitter.report(codes.METHOD_NOT_READ, message, span, member=index)
+        elif codec is Codec.UNKNOWN:
+            self.emitter.report(
+                codes.METHOD_NOT_READ,
+                f"Member {index} uses compression method {method} ({method_text(method)}), which this program does not "
+                "read. Its content cannot be checked.",
+                span,
+                member=index,
+            )
         elif codec is Codec.STORED and stored != size:
-            message = f"Member {index} is stored, but has {in_bytes(stored)} of data for {in_bytes(size)} of content."
-            self.emitter.report(codes.STORED_SIZE, message, span, member=index)
+            self.emitter.report(
+                codes.STORED_SIZE,
+                f"Member {index} is stored, but has {in_bytes(stored)} of data for {in_bytes(size)} of content.",
+                span,
+                member=index,
+            )
 
 
 def _matching_data_start(data: bytes, common: bytes, name: bytes) -> int:
@@ -472,19 +472,28 @@ def report_displacement(emitter: Emitter, directory: Directory, walk: DirectoryW
             gap,
         )
     elif walk.last_at_offset >= 0 or not eocd.shift:
-        message = (
+        emitter.report(
+            codes.DIRECTORY_OFFSET,
             f"The end record has a wrong offset of the central directory. {evidence} No local header is displaced by "
-            "that distance."
+            "that distance.",
+            eocd.offset_field,
+            eocd.directory,
         )
-        emitter.report(codes.DIRECTORY_OFFSET, message, eocd.offset_field, eocd.directory)
     elif added:
         precede = verb(eocd.displacement, "precedes", "precede")
-        message = f"{amount} {precede} the archive. {evidence} All offsets are read with this distance added."
-        emitter.report(codes.PREPENDED, message, (0, eocd.displacement))
+        emitter.report(
+            codes.PREPENDED,
+            f"{amount} {precede} the archive. {evidence} All offsets are read with this distance added.",
+            (0, eocd.displacement),
+        )
     else:
         missing = verb(-eocd.displacement, "is missing", "are missing")
-        message = f"{amount} before the central directory {missing}. {evidence} Offsets are read with this subtracted."
-        emitter.report(codes.BYTES_MISSING, message, eocd.directory, eocd.offset_field)
+        emitter.report(
+            codes.BYTES_MISSING,
+            f"{amount} before the central directory {missing}. {evidence} Offsets are read with this subtracted.",
+            eocd.directory,
+            eocd.offset_field,
+        )
 
 
 class Difference(NamedTuple):
@@ -544,20 +553,31 @@ def differences(
         text = f"The name is {shown[0]} locally and {shown[1]} in the central directory"
         places = (LOCAL_SIZE, LOCAL_SIZE + len(local_name)), (CENTRAL_SIZE, CENTRAL_SIZE + len(name))
         found.append(Difference(codes.LOCAL_NAME, text, *places))
-    if local.method != central.method:
-        text = f"The compression method is {_method(local.method)} locally and {_method(central.method)} centrally"
-        found.append(_at(8, 10, codes.LOCAL_METHOD, text))
-    if local.flags != central.flags:
-        serious = (local.flags ^ central.flags) & (ENCRYPTED | HAS_DESCRIPTOR)
-        what = codes.LOCAL_FLAGS_SERIOUS if serious else codes.LOCAL_FLAGS
-        text = f"The flags are 0x{local.flags:04X} locally and 0x{central.flags:04X} in the central directory"
-        found.append(_at(6, 8, what, text))
-    if local.needed != central.needed:
-        habit = _is_habit(central, local, local_extra, zip64_sizes=zip64_sizes)
-        what = codes.LOCAL_NEEDED_HABIT if habit else codes.LOCAL_NEEDED
-        found.append(_at(4, 6, what, _needed(local.needed, central.needed)))
-    if (local.time, local.date) != (central.time, central.date):
-        found.append(_at(10, 14, codes.LOCAL_TIME, "The times differ"))
+    serious = (local.flags ^ central.flags) & (ENCRYPTED | HAS_DESCRIPTOR)
+    habit = _is_habit(central, local, local_extra, zip64_sizes=zip64_sizes)
+    methods = (f"{each.method} ({method_text(each.method)})" for each in (local, central))
+    fields = (
+        (
+            (8, 10),
+            local.method != central.method,
+            codes.LOCAL_METHOD,
+            "The compression method is {} locally and {} centrally".format(*methods),
+        ),
+        (
+            (6, 8),
+            local.flags != central.flags,
+            codes.LOCAL_FLAGS_SERIOUS if serious else codes.LOCAL_FLAGS,
+            f"The flags are 0x{local.flags:04X} locally and 0x{central.flags:04X} in the central directory",
+        ),
+        (
+            (4, 6),
+            local.needed != central.needed,
+            codes.LOCAL_NEEDED_HABIT if habit else codes.LOCAL_NEEDED,
+            _needed(local.needed, central.needed),
+        ),
+        ((10, 14), (local.time, local.date) != (central.time, central.date), codes.LOCAL_TIME, "The times differ"),
+    )
+    found += [_at(*place, what, text) for place, differs, what, text in fields if differs]
     if not central.flags & MASKED:
         found += _number_differences(central, local, local_extra)
     return found
@@ -588,9 +608,7 @@ def _is_habit(central: Central, local: Local, local_extra: bytes, *, zip64_sizes
 def _number_differences(central: Central, local: Local, local_extra: bytes) -> list[Difference]:
     found = []
     deferred = bool(local.flags & HAS_DESCRIPTOR)
-    wide = zip64(local_extra, local.size == FULL_32, local.stored == FULL_32, False)
-    stored = local.stored if wide.stored is None else wide.stored
-    size = local.size if wide.size is None else wide.size
+    _, size, stored, _, _ = zip64(local_extra, local.size, local.stored)
     if local.crc != central.crc and not (deferred and not local.crc):
         text = f"The CRC is 0x{local.crc:08X} locally and 0x{central.crc:08X} in the central directory"
         found.append(_at(14, 18, codes.LOCAL_CRC, text))
@@ -602,7 +620,3 @@ def _number_differences(central: Central, local: Local, local_extra: bytes) -> l
             text = f"The {word} size is {local_size:,} locally and {central_size:,} in the central directory"
             found.append(_at(at, at + 4, codes.LOCAL_SIZE_DIFFERS, text))
     return found
-
-
-def _method(method: int) -> str:
-    return f"{method} ({method_text(method)})"

@@ -18,7 +18,6 @@ from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span
 from inspector.formats._signatures import found_outside
 from inspector.formats._zip import codes
-from inspector.formats._zip.extra import zip64
 from inspector.formats._zip.headers import MAX_MEMBERS, central_headers, local_files, read_local
 from inspector.formats._zip.records import (
     CENTRAL,
@@ -36,6 +35,7 @@ from inspector.formats._zip.records import (
     End,
     Problem,
     Zip64End,
+    zip64,
 )
 
 MAX_EOCD_DISTANCE = END_SIZE + 0xFFFF
@@ -114,6 +114,20 @@ def find_eocd(source: Source) -> Eocd | None:
     if not exact:
         report_not_at_end(source, best, others)
     return best
+
+
+_CIPHERS = frozenset((0x6601, 0x6602, 0x6603, 0x6609, 0x660E, 0x660F, 0x6610, 0x6702, 0x6720, 0x6721, 0x6801, 0xFFFF))
+"""APPNOTE 7.2.3.2."""
+_CIPHER_AT = ZIP64_END_SIZE + 2 + 8 + 8
+"""Where the version 2 of the ZIP64 end record has the algorithm (APPNOTE 7.3.4)."""
+
+
+def is_encrypted(source: Source, eocd: Eocd) -> bool:
+    """Whether the central directory is encrypted, so that it cannot be read."""
+    if eocd.zip64 is None or eocd.directory is None or eocd.zip64.size < _CIPHER_AT + 2:
+        return False
+    cipher = int.from_bytes(source.read(eocd.zip64.start + _CIPHER_AT, 2), "little")
+    return cipher in _CIPHERS and source.read(eocd.directory.start, 4) != CENTRAL
 
 
 def report_not_at_end(source: Source, eocd: Eocd, candidates: Sequence[int]) -> None:
@@ -473,9 +487,7 @@ def decide_shift(source: Source, eocd: Eocd) -> None:
 def _sample_offsets(source: Source, start: int, limit: int) -> list[tuple[int, bytes, int]]:
     found = []
     for _, header, _, name, extra, _ in islice(central_headers(source, start, limit), _SAMPLED_HEADERS):
-        stored, size, offset = header[8], header[9], header[16]
-        wide = zip64(extra, size == FULL_32, stored == FULL_32, offset == FULL_32).offset
-        found.append((offset if wide is None else wide, name, header[13]))
+        found.append((zip64(extra, header[9], header[8], header[16]).offset, name, header[13]))
     return found
 
 

@@ -157,47 +157,6 @@ def _timestamp_shortage(data: bytes, *, local: bool) -> str:
     return f"has {in_bytes(len(data))}, which are not whole timestamps" if len(data) % 4 != 1 else ""
 
 
-class Zip64(Struct, frozen=True):
-    """The numbers asked for in the ZIP64 extended information; None for those it does not have."""
-
-    present: bool
-    size: int | None
-    stored: int | None
-    offset: int | None
-
-
-def zip64(data: bytes, size: bool, stored: bool, offset: bool) -> Zip64:
-    """The numbers for which the header has a placeholder (True), stored in the order of 4.5.3."""
-    for record in extra_records(data):
-        if record.identifier == ZIP64:
-            found: list[int | None] = []
-            at = record.start
-            for wanted in (size, stored, offset):
-                whole = wanted and at + 8 <= record.stop
-                found.append(int.from_bytes(data[at : at + 8], "little") if whole else None)
-                at += 8 * wanted
-            return Zip64(True, *found)
-    return Zip64(False, None, None, None)
-
-
-class SecondName(Struct, frozen=True):
-    """A UTF-8 name at ``[start, stop)`` of an extra field; ``crc`` is of the header's name that it belongs to."""
-
-    name: bytes
-    crc: int
-    start: int
-    stop: int
-
-
-def unicode_path(data: bytes) -> SecondName | None:
-    """The name in an Info-ZIP Unicode path record (4.6.9)."""
-    for identifier, start, stop in extra_records(data):
-        if identifier == UNICODE_PATH and stop - start >= _TEXT_AT and data[start] == 1:
-            at = start + _TEXT_AT
-            return SecondName(data[at:stop], int.from_bytes(data[start + 1 : at], "little"), at, stop)
-    return None
-
-
 MAX_RECORDS = 1_024
 """Records of an extra field that are fields of their own: 64 KiB may have 16,384."""
 
@@ -273,11 +232,8 @@ def _parts_within(parts: list[Part], size: int) -> list[Part]:
         if part.size <= size:
             kept.append(part)
             size -= part.size
-    return [*kept, Part("data", size, Kind.BYTES, _short_hex)] if size else kept
-
-
-def _short_hex(data: bytes) -> str:
-    return data.hex() if len(data) <= 64 else data[:64].hex() + "..."
+    rest = Part("data", size, Kind.BYTES, lambda data: data[:64].hex() + "..." * (len(data) > 64))
+    return [*kept, rest] if size else kept
 
 
 def _instant(seconds: Value) -> str:
@@ -380,18 +336,24 @@ def extra_faults(data: bytes, *, local: bool) -> list[ExtraFault]:
 def report_extra(emitter: Emitter, data: bytes, place: ExtraPlace) -> None:
     """Report the faults of one extra field."""
     for what, text, start, stop in extra_faults(data, local=place.local):
-        message = f"The extra field in {place.text} is not as specified. {text}."
-        emitter.report(what, message, (place.start + start, place.start + stop), member=place.member)
+        emitter.report(
+            what,
+            f"The extra field in {place.text} is not as specified. {text}.",
+            (place.start + start, place.start + stop),
+            member=place.member,
+        )
 
 
 def report_second_name(emitter: Emitter, data: bytes, place: ExtraPlace) -> None:
     """Report a second name that differs from the name in the header."""
-    second = unicode_path(data)
-    if second is None or second.name == place.name:
-        return
-    span = place.start + second.start, place.start + second.stop
-    for what, text in _second_name_problems(second.name, second.crc, place):
-        emitter.report(what, text, span, member=place.member)
+    for identifier, start, stop in extra_records(data):
+        if identifier == UNICODE_PATH and stop - start >= _TEXT_AT and data[start] == 1:
+            at = start + _TEXT_AT
+            if data[at:stop] != place.name:
+                crc = int.from_bytes(data[start + 1 : at], "little")
+                for what, text in _second_name_problems(data[at:stop], crc, place):
+                    emitter.report(what, text, (place.start + at, place.start + stop), member=place.member)
+            return
 
 
 def _second_name_problems(name: bytes, crc: int, place: ExtraPlace) -> Iterator[tuple[FindingType, str]]:
@@ -405,8 +367,10 @@ def _second_name_problems(name: bytes, crc: int, place: ExtraPlace) -> Iterator[
     else:
         # An ASCII name needs no second one; for any other it is the UTF-8 form.
         doubtful = name.isascii() and place.name.isascii()
-        message = f"{whose} differs from the first; some programs use it."
-        yield codes.SECOND_NAME_DOUBTFUL if doubtful else codes.SECOND_NAME, message
+        yield (
+            codes.SECOND_NAME_DOUBTFUL if doubtful else codes.SECOND_NAME,
+            f"{whose} differs from the first; some programs use it.",
+        )
     for text in hazards(name):
         yield codes.NAME_HAZARD, f"{whose} is hazardous. It {text}."
     for text in unportable(name)[:1]:

@@ -32,6 +32,7 @@ from inspector.formats._kinds import (
     DATA_DESCRIPTOR,
     END_OF_DIRECTORY,
     LOCAL_HEADER,
+    SIGNATURE_BLOCK,
     ZIP64_END,
     ZIP64_LOCATOR,
 )
@@ -51,12 +52,12 @@ from inspector.formats._zip.records import (
     LOCAL_PARTS,
     LOCAL_SIZE,
     LOCAL_STRUCT,
+    SIGNATURE,
     ZIP64_END_PARTS,
     ZIP64_END_SIZE,
     ZIP64_LOCATOR_PARTS,
     descriptor_parts,
 )
-from inspector.formats._zip.signing import apk_padding, apk_signing_field, digital_signature
 
 _GAP_ROLES = role_bit(Role.GAP)
 
@@ -192,7 +193,8 @@ class MemberRows:
         if owner == GAP:
             return Field("gap", Kind.GAP, (span,), note="Bytes that no structure of the archive claims.")
         if span == self.directory.signing:
-            return apk_signing_field(self.source, span)
+            note = f"Signatures over the rest of the file, which are not verified here: {in_bytes(span.size)}."
+            return Field("APK Signing Block", SIGNATURE_BLOCK, (span,), note=note)
         if span == self.directory.signing_padding:
             return Field("padding", Kind.PADDING, (span,), note="Zeros that align the APK Signing Block.")
         if owner >= len(self.directory.members):
@@ -379,6 +381,40 @@ def end_record(source: Source, start: int) -> Field:
     return parent(str(kind), kind, (span,), children, specification="APPNOTE 4.3.16")
 
 
+# Legal blocks between or behind the members: the APK Signing Block (source.android.com, APK Signature Scheme v2) ends
+# where the central directory begins, and a digital signature of PKZIP (APPNOTE 4.3.13) ends the directory.
+
+_APK_MAGIC = b"APK Sig Block 42"
+_APK_FOOTER = 8 + len(_APK_MAGIC)
+_APK_ALIGNMENT = 4_096
+"""apksigner puts the block at a multiple of it, with zeros before it."""
+
+
+def apk_signing_block(source: Source, stop: int) -> Span | None:
+    """The APK Signing Block that ends at ``stop``, where the central directory begins."""
+    footer = source.read(stop - _APK_FOOTER, _APK_FOOTER) if stop >= 8 + _APK_FOOTER else b""
+    size = footer[:8]
+    start = stop - 8 - int.from_bytes(size, "little")
+    if footer[8:] != _APK_MAGIC or not 0 <= start <= stop - 8 - _APK_FOOTER or source.read(start, 8) != size:
+        return None
+    return Span(start, stop)
+
+
+def digital_signature(source: Source, start: int, stop: int) -> Field | None:
+    """The digital signature that fills ``[start, stop)``, the end of a central directory."""
+    head = source.read(start, 6)
+    if head[:4] != SIGNATURE or len(head) < 6 or start + 6 + int.from_bytes(head[4:], "little") != stop:
+        return None
+    fields = [
+        Field("header signature", Kind.SIGNATURE, (Span(start, start + 4),), "0x05054B50"),
+        Field("size of data", Kind.LENGTH, (Span(start + 4, start + 6),), int.from_bytes(head[4:], "little")),
+        Field("signature data", Kind.BYTES, (Span(start + 6, stop),)),
+    ]
+    note = "A signature over the central directory, which is not verified here."
+    span = Span(start, stop)
+    return parent("digital signature", SIGNATURE_BLOCK, (span,), fields, note=note, specification="APPNOTE 4.3.13")
+
+
 _MAX_ORPHANS = 1000
 
 
@@ -395,8 +431,11 @@ def lay_rows(source: Source, emitter: Emitter, directory: Directory, limit: int,
     rows = lay_out(extents.starts, extents.stops, 0, limit)
     orphans = [] if directory.deferred else _orphans(source, rows)
     signing = [] if directory.signing is None else [directory.signing]
-    signing = [span for span in signing if _in_gap(rows, span)]
-    if signing and apk_padding(source, rows.starts[-1], signing[0]):
+    # No member may claim bytes of it, the end of the rows.
+    signing = [each for each in signing if list(rows.owners[-1:]) == [GAP] and rows.starts[-1] <= each.start]
+    size = signing[0].start - rows.starts[-1] if signing else 0
+    aligned = 0 < size < _APK_ALIGNMENT and not signing[0].start % _APK_ALIGNMENT
+    if aligned and not any(source.read(rows.starts[-1], size)):
         directory.signing_padding = Span(rows.starts[-1], signing[0].start)
         signing.append(directory.signing_padding)
     for start, stop in (*orphans, *signing):
@@ -445,12 +484,6 @@ def _orphans(source: Source, rows: Rows) -> list[tuple[int, int]]:
     return found
 
 
-def _in_gap(rows: Rows, span: Span) -> bool:
-    """Whether no member claims bytes of ``span``, the end of the rows."""
-    last = len(rows.starts) - 1
-    return last >= 0 and rows.owners[last] == GAP and rows.starts[last] <= span.start
-
-
 def _orphan_stop(source: Source, at: int, limit: int) -> int | None:
     local = read_local(source, at)
     sizes = local_sizes(local[0], local[2]) if local else None
@@ -465,11 +498,15 @@ def _report_orphans(source: Source, emitter: Emitter, orphans: list[tuple[int, i
         local = read_local(source, start)
         name = visible(local[1]) if local else ""
         if local is not None and not local[1] and stop == start + LOCAL_SIZE + len(local[2]):
-            message = f"A local header without a name and content, at {start:,}, fills a gap."
-            emitter.report(codes.FILLER, message, (start, stop))
+            emitter.report(
+                codes.FILLER, f"A local header without a name and content, at {start:,}, fills a gap.", (start, stop)
+            )
             continue
-        message = f"The member {name} at {start:,} is not in the central directory. It was deleted, or it is hidden."
-        emitter.report(codes.ORPHAN, message, (start, stop))
+        emitter.report(
+            codes.ORPHAN,
+            f"The member {name} at {start:,} is not in the central directory. It was deleted, or it is hidden.",
+            (start, stop),
+        )
 
 
 def _report_gaps(emitter: Emitter, rows: Rows, shift: int, reported_from: int, *, split: bool) -> None:
@@ -479,12 +516,16 @@ def _report_gaps(emitter: Emitter, rows: Rows, shift: int, reported_from: int, *
             continue
         if start == 0:
             precede = verb(stop, "precedes", "precede")
-            message = f"{in_bytes(stop)} {precede} the first member, as in a self-extracting archive."
-            emitter.report(codes.LEADING_BYTES, message, (start, stop))
+            emitter.report(
+                codes.LEADING_BYTES,
+                f"{in_bytes(stop)} {precede} the first member, as in a self-extracting archive.",
+                (start, stop),
+            )
         else:
             belong = verb(stop - start, "belongs", "belong")
-            message = f"The {in_bytes(stop - start)} from {start:,} on {belong} to no member."
-            emitter.report(codes.GAP, message, (start, stop))
+            emitter.report(
+                codes.GAP, f"The {in_bytes(stop - start)} from {start:,} on {belong} to no member.", (start, stop)
+            )
 
 
 class Extents(Struct):
@@ -534,8 +575,10 @@ def report_overlaps(emitter: Emitter, directory: Directory, rows: Rows, extents:
     if remaining.overlap_count:
         _mark(directory, shared_extents(extents.starts, extents.stops))
     if rows.overlap_count > len(rows.overlaps):
-        message = f"{rows.overlap_count:,} members overlap others. The first {len(rows.overlaps):,} are reported."
-        emitter.report(codes.OVERLAPS, message)
+        emitter.report(
+            codes.OVERLAPS,
+            f"{rows.overlap_count:,} members overlap others. The first {len(rows.overlaps):,} are reported.",
+        )
 
 
 def _members_of(overlaps: list[Overlap]) -> Iterator[tuple[Overlap, int]]:
@@ -551,11 +594,13 @@ def _members_of(overlaps: list[Overlap]) -> Iterator[tuple[Overlap, int]]:
 def _report_overlap(emitter: Emitter, directory: Directory, overlap: Overlap, index: int) -> None:
     """Report an overlap for ``index``, one of its two members."""
     members, (earlier, later, start, stop) = directory.members, overlap
-    message = (
+    emitter.report(
+        codes.OVERLAP,
         f"{visible(members.path(later))} (member {later}) and {visible(members.path(earlier))} (member {earlier}) "
-        "claim the same bytes. They are shown as bytes of the second."
+        "claim the same bytes. They are shown as bytes of the second.",
+        (start, stop),
+        member=index,
     )
-    emitter.report(codes.OVERLAP, message, (start, stop), member=index)
 
 
 def _mark(directory: Directory, indices: Iterable[int]) -> None:

@@ -9,7 +9,6 @@ from msgspec import Struct
 from inspector.core.member import Codec
 from inspector.core.source import Source
 from inspector.formats._zip.compression import CODECS
-from inspector.formats._zip.extra import zip64
 from inspector.formats._zip.records import (
     CENTRAL,
     CENTRAL_SIZE,
@@ -26,6 +25,7 @@ from inspector.formats._zip.records import (
     PATCHED,
     STRONG,
     Local,
+    zip64,
 )
 
 _NAME_GUESS_BYTES = 256
@@ -52,11 +52,8 @@ def local_sizes(local: Local, extra: bytes) -> tuple[int, int] | None:
     """Stored and decoded size from the local header; None if only a data descriptor has them."""
     if local.flags & HAS_DESCRIPTOR and local.stored in (0, FULL_32):
         return None
-    wide = zip64(extra, local.size == FULL_32, local.stored == FULL_32, False)
-    return (
-        local.stored if wide.stored is None else wide.stored,
-        local.size if wide.size is None else wide.size,
-    )
+    wide = zip64(extra, local.size, local.stored)
+    return wide.stored, wide.size
 
 
 class LocalFile(Struct, frozen=True):
@@ -104,19 +101,12 @@ def local_files(source: Source, start: int) -> Iterator[LocalFile]:
         sizes = local_sizes(local, extra)
         stop = begin + sizes[0] if sizes is not None else begin
         whole = sizes is not None and stop <= source.size
-        descriptor = _descriptor_size(source, stop) if whole and local.flags & HAS_DESCRIPTOR else 0
+        forms = FORMS if whole and local.flags & HAS_DESCRIPTOR else ()
+        descriptor = next((size for size in forms if source.read(stop + size, 4) in FOLLOWING), 0)
         yield LocalFile(at, local, name, extra, begin, sizes, descriptor, stop + descriptor)
         if not whole:
             return
         at = stop + descriptor
-
-
-def _descriptor_size(source: Source, at: int) -> int:
-    """The size of the data descriptor at ``at``, after which another record begins; 0 if none fits."""
-    for size in (16, 24, 12, 20):
-        if source.read(at + size, 4) in FOLLOWING:
-            return size
-    return 0
 
 
 MAX_MEMBERS = 2_000_000

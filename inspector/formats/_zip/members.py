@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from inspector.core.archive import Archive, CappedFindings, Emitter
 from inspector.core.format import MemberError, MemberMetadata
@@ -167,8 +167,9 @@ class AttributeCheck:
         if external & DOS_FOLDER and not path.endswith(_SEPARATORS) and not self._contradicting.full():
             size = self._emitter.members.size(member)
             but = f"has {in_bytes(size)}" if size else "its name has no slash at the end"
-            message = f"{name} is a folder by its attributes, but {but}. It is extracted as a file."
-            self._contradicting.add(message, place, member)
+            self._contradicting.add(
+                f"{name} is a folder by its attributes, but {but}. It is extracted as a file.", place, member
+            )
             return
         if made_by >> 8 not in _UNIX_SYSTEMS and not external & _HAS_UNIX_MODE:
             return
@@ -192,18 +193,17 @@ class AttributeCheck:
                 message = f"{name} is a {kind}{target}, not a regular file{but}. It is listed but not extracted."
             found.add(message, place, member)
         if external & SET_ID and not self._set_id.full():
-            message = (
+            self._set_id.add(
                 f"The permissions of {name} ({external >> 16 & 0o7777:o}) let it run with the rights of its owner or "
-                "group. Do not restore them when extracting."
+                "group. Do not restore them when extracting.",
+                place,
+                member,
             )
-            self._set_id.add(message, place, member)
 
     def close(self) -> None:
         """Report how many findings were dropped."""
-        self._special.close()
-        self._impossible.close()
-        self._contradicting.close()
-        self._set_id.close()
+        for each in (self._special, self._impossible, self._contradicting, self._set_id):
+            each.close()
 
     def _contradiction(self, external: int, member: int) -> str:
         """How the type in the attributes contradicts a member, as a clause; empty if it does not."""
@@ -242,8 +242,8 @@ class AttributeCheck:
 _HAS_CHANGED = 1
 
 
-def metadata_of(archive: Archive, central: Sequence[int], index: int) -> MemberMetadata:
-    """The modification time, and where a link leads; ``central`` has the offset of each member's central header.
+def member_metadata(archive: Archive, index: int) -> MemberMetadata:
+    """The modification time, and where a link leads.
 
     The time is an extended timestamp, or the DOS date, which has no time zone and is taken as local.
     """
@@ -253,6 +253,7 @@ def metadata_of(archive: Archive, central: Sequence[int], index: int) -> MemberM
         return MemberMetadata()
     if members.marks_of(index) & SPECIAL:
         size = members.size(index)
+        central = archive.detail.central if archive.detail is not None else ()
         at = central[index] + EXTERNAL_OFFSET if index < len(central) else archive.source.size
         # A device may have content too, which leads nowhere.
         is_link = int.from_bytes(archive.source.read(at, 4), "little") >> 28 == _LINK

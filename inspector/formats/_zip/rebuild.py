@@ -22,7 +22,7 @@ from inspector.core.span import Span
 from inspector.formats._signatures import found_outside
 from inspector.formats._zip.directory import Directory, is_split
 from inspector.formats._zip.eocd import Eocd, eocd_after, is_header_of
-from inspector.formats._zip.extra import extra_faults, zip64
+from inspector.formats._zip.extra import extra_faults
 from inspector.formats._zip.headers import ScannedMember, central_headers, codec_of, local_files, read_local
 from inspector.formats._zip.records import (
     CENTRAL,
@@ -33,6 +33,7 @@ from inspector.formats._zip.records import (
     LOCAL,
     make_central_header,
     make_end_records,
+    zip64,
 )
 from inspector.formats._zip.strays import MAX_SEARCHED_BYTES, Scanner, ScanResult, Verified
 
@@ -277,10 +278,7 @@ def _whole_entries(source: Source, start: int, limit: int, shift: int) -> Iterat
     """Yield the complete headers from ``start`` on."""
     for at, header, _, name, extra, stop in central_headers(source, start, limit):
         stored, size, offset = header[8], header[9], header[16]
-        wide = zip64(extra, size == FULL_32, stored == FULL_32, offset == FULL_32)
-        size = size if wide.size is None else wide.size
-        stored = stored if wide.stored is None else wide.stored
-        offset = offset if wide.offset is None else wide.offset
+        _, size, stored, offset, _ = zip64(extra, size, stored, offset)
         yield _WholeHeader(
             source.read(at, stop - at), name, offset + shift, (stored, size, codec_of(header[4], header[3]))
         )

@@ -5,35 +5,24 @@ All numbers are little-endian.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from struct import pack
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from inspector.core.field import Value
 from inspector.core.finding import FindingType
 from inspector.core.kinds import Kind
-from inspector.core.layout import Part, packed
+from inspector.core.layout import Part, packed, parts_of
 from inspector.core.numbers import in_bytes
 from inspector.formats._zip.extra import TIMESTAMP, ZIP64, extra_records
 
 LOCAL = b"PK\x03\x04"
-
-
 CENTRAL = b"PK\x01\x02"
-
-
 END = b"PK\x05\x06"
-
-
 ZIP64_END = b"PK\x06\x06"
-
-
 ZIP64_LOCATOR = b"PK\x06\x07"
-
-
 DESCRIPTOR = b"PK\x07\x08"
-
-
 SIGNATURE = b"PK\x05\x05"
 
 
@@ -45,21 +34,6 @@ TACO_SUFFIXES = (".tacozip", ".taco", ".taco.zip")
 """Suffixes of files that should have a TACO header."""
 
 
-LOCAL_SIZE = 30
-
-
-CENTRAL_SIZE = 46
-
-
-END_SIZE = 22
-
-
-ZIP64_END_SIZE = 56
-
-
-ZIP64_LOCATOR_SIZE = 20
-
-
 FULL_32 = 0xFFFFFFFF
 """A 32-bit number that stands for "see the ZIP64 record"."""
 
@@ -69,93 +43,13 @@ FULL_16 = 0xFFFF
 
 
 ENCRYPTED = 1 << 0
-
-
 HAS_DESCRIPTOR = 1 << 3
-
-
 PATCHED = 1 << 5
-
-
 STRONG = 1 << 6
-
-
 UTF_8 = 1 << 11
-
-
 MASKED = 1 << 13
-
-
 STORED = 0
-
-
 DEFLATED = 8
-
-
-class Local(NamedTuple):
-    """The fixed part of a local file header (4.3.7); sizes in bytes."""
-
-    signature: bytes
-    needed: int
-    flags: int
-    method: int
-    time: int
-    date: int
-    crc: int
-    stored: int
-    size: int
-    name_length: int
-    extra_length: int
-
-
-class Central(NamedTuple):
-    """The fixed part of a central directory header (4.3.12); sizes in bytes."""
-
-    signature: bytes
-    made_by: int
-    needed: int
-    flags: int
-    method: int
-    time: int
-    date: int
-    crc: int
-    stored: int
-    size: int
-    name_length: int
-    extra_length: int
-    comment_length: int
-    disk: int
-    internal: int
-    external: int
-    offset: int
-
-
-class End(NamedTuple):
-    """The fixed part of the end of central directory record (4.3.16)."""
-
-    signature: bytes
-    disk: int
-    directory_disk: int
-    entries_here: int
-    entries: int
-    directory_size: int
-    directory_offset: int
-    comment_length: int
-
-
-class Zip64End(NamedTuple):
-    """The fixed part of the ZIP64 end of central directory record (4.3.14)."""
-
-    signature: bytes
-    rest: int
-    made_by: int
-    needed: int
-    disk: int
-    directory_disk: int
-    entries_here: int
-    entries: int
-    directory_size: int
-    directory_offset: int
 
 
 _METHODS = {
@@ -212,32 +106,24 @@ def flag_text(flags: Value) -> str:
     return ", ".join(words)
 
 
+@lru_cache(maxsize=1024)
 def time_text(time: Value) -> str:
     """An MS-DOS time as text (4.4.6)."""
-    assert isinstance(time, int)
-    return _time_text(time)
-
-
-@lru_cache(maxsize=1024)
-def _time_text(time: int) -> str:
     import datetime as dt  # listing shows no times
 
+    assert isinstance(time, int)
     try:
         return dt.time(time >> 11, time >> 5 & 63, (time & 31) * 2).isoformat()
     except ValueError:
         return "invalid time"
 
 
+@lru_cache(maxsize=1024)
 def date_text(date: Value) -> str:
     """An MS-DOS date as text (4.4.6)."""
-    assert isinstance(date, int)
-    return _date_text(date)
-
-
-@lru_cache(maxsize=1024)
-def _date_text(date: int) -> str:
     import datetime as dt
 
+    assert isinstance(date, int)
     try:
         return dt.date(1980 + (date >> 9), date >> 5 & 15, date & 31).isoformat()
     except ValueError:
@@ -263,16 +149,14 @@ def size_text(size: Value) -> str:
     return "see the ZIP64 extended information" if size == FULL_32 else in_bytes(size)
 
 
-def _count_note(number: Value) -> str:
-    return "see the ZIP64 end of central directory record" if number == FULL_16 else ""
+def _elsewhere(placeholder: int, record: str) -> Callable[[Value], str]:
+    """The note that a number is only a placeholder for one in another record."""
+    return lambda number: f"see the {record}" if number == placeholder else ""
 
 
-def _directory_note(number: Value) -> str:
-    return "see the ZIP64 end of central directory record" if number == FULL_32 else ""
-
-
-def _offset_note(number: Value) -> str:
-    return "see the ZIP64 extended information" if number == FULL_32 else ""
+_count_note = _elsewhere(FULL_16, "ZIP64 end of central directory record")
+_directory_note = _elsewhere(FULL_32, "ZIP64 end of central directory record")
+_offset_note = _elsewhere(FULL_32, "ZIP64 extended information")
 
 
 def _external_note(attributes: Value) -> str:
@@ -288,100 +172,94 @@ def _signature(name: str) -> Part:
     return Part(name, 4, Kind.SIGNATURE, digits=8)
 
 
-def _common(names: tuple[str, ...]) -> tuple[Part, ...]:
-    """The 26 bytes that a local header and a central directory header have in common."""
-    needed, flags, method, time, date, crc, stored, size, name_length, extra_length = names
-    return (
-        Part(needed, 2, Kind.NUMBER, note=version_text),
-        Part(flags, 2, Kind.FLAGS, digits=4, note=flag_text),
-        Part(method, 2, Kind.NUMBER, note=method_text),
-        Part(time, 2, Kind.TIME, digits=4, note=time_text),
-        Part(date, 2, Kind.TIME, digits=4, note=date_text),
-        Part(crc, 4, Kind.DIGEST, digits=8),
-        Part(stored, 4, Kind.LENGTH, note=size_text),
-        Part(size, 4, Kind.LENGTH, note=size_text),
-        Part(name_length, 2, Kind.LENGTH),
-        Part(extra_length, 2, Kind.LENGTH),
-    )
+# Each record is declared once: the values a reader works with, and beside each the part of the specification it is.
+Needed = Annotated[int, Part("version needed to extract", 2, Kind.NUMBER, note=version_text)]
+Maker = Annotated[int, Part("version made by", 2, Kind.NUMBER, note=maker_text)]
+Flags = Annotated[int, Part("general purpose bit flag", 2, Kind.FLAGS, digits=4, note=flag_text)]
+Method = Annotated[int, Part("compression method", 2, Kind.NUMBER, note=method_text)]
+Time = Annotated[int, Part("last mod file time", 2, Kind.TIME, digits=4, note=time_text)]
+Date = Annotated[int, Part("last mod file date", 2, Kind.TIME, digits=4, note=date_text)]
+Crc = Annotated[int, Part("crc-32", 4, Kind.DIGEST, digits=8)]
+Compressed = Annotated[int, Part("compressed size", 4, Kind.LENGTH, note=size_text)]
+Uncompressed = Annotated[int, Part("uncompressed size", 4, Kind.LENGTH, note=size_text)]
+NameLength = Annotated[int, Part("file name length", 2, Kind.LENGTH)]
+ExtraLength = Annotated[int, Part("extra field length", 2, Kind.LENGTH)]
+_DISK, _DIRECTORY_DISK = "number of this disk", "number of the disk with the start of the central directory"
+_ENTRIES_HERE = "total number of entries in the central directory on this disk"
+_ENTRIES, _SIZE = "total number of entries in the central directory", "size of the central directory"
+_OFFSET = "offset of start of central directory"
 
 
-_COMMON = _common(
-    (
-        "version needed to extract",
-        "general purpose bit flag",
-        "compression method",
-        "last mod file time",
-        "last mod file date",
-        "crc-32",
-        "compressed size",
-        "uncompressed size",
-        "file name length",
-        "extra field length",
-    )
-)
+class Local(NamedTuple):
+    """The fixed part of a local file header (4.3.7); sizes in bytes."""
+
+    signature: Annotated[bytes, _signature("local file header signature")]
+    needed: Needed
+    flags: Flags
+    method: Method
+    time: Time
+    date: Date
+    crc: Crc
+    stored: Compressed
+    size: Uncompressed
+    name_length: NameLength
+    extra_length: ExtraLength
 
 
-LOCAL_PARTS = (_signature("local file header signature"), *_COMMON)
+class Central(NamedTuple):
+    """The fixed part of a central directory header (4.3.12); sizes in bytes."""
+
+    signature: Annotated[bytes, _signature("central file header signature")]
+    made_by: Maker
+    needed: Needed
+    flags: Flags
+    method: Method
+    time: Time
+    date: Date
+    crc: Crc
+    stored: Compressed
+    size: Uncompressed
+    name_length: NameLength
+    extra_length: ExtraLength
+    comment_length: Annotated[int, Part("file comment length", 2, Kind.LENGTH)]
+    disk: Annotated[int, Part("disk number start", 2, Kind.NUMBER)]
+    internal: Annotated[int, Part("internal file attributes", 2, Kind.FLAGS, digits=4)]
+    external: Annotated[int, Part("external file attributes", 4, Kind.FLAGS, digits=8, note=_external_note)]
+    offset: Annotated[
+        int,
+        Part("relative offset of local header", 4, Kind.OFFSET, note=_offset_note),
+    ]
 
 
-TACO_LOCAL_PARTS = (
-    _signature("LFH Signature"),
-    *_common(
-        (
-            "Version Needed",
-            "General Purpose Flag",
-            "Compression Method",
-            "Last Mod Time",
-            "Last Mod Date",
-            "CRC-32",
-            "Compressed Size",
-            "Uncompressed Size",
-            "Filename Length",
-            "Extra Field Length",
-        )
-    ),
-)
-"""The same header with the names of the TACO specification."""
+class End(NamedTuple):
+    """The fixed part of the end of central directory record (4.3.16)."""
+
+    signature: Annotated[bytes, _signature("end of central dir signature")]
+    disk: Annotated[int, Part(_DISK, 2, Kind.NUMBER, note=_count_note)]
+    directory_disk: Annotated[int, Part(_DIRECTORY_DISK, 2, Kind.NUMBER, note=_count_note)]
+    entries_here: Annotated[int, Part(_ENTRIES_HERE, 2, Kind.NUMBER, note=_count_note)]
+    entries: Annotated[int, Part(_ENTRIES, 2, Kind.NUMBER, note=_count_note)]
+    directory_size: Annotated[int, Part(_SIZE, 4, Kind.LENGTH, note=_directory_note)]
+    directory_offset: Annotated[int, Part(_OFFSET, 4, Kind.OFFSET, note=_directory_note)]
+    comment_length: Annotated[int, Part(".ZIP file comment length", 2, Kind.LENGTH)]
 
 
-CENTRAL_PARTS = (
-    _signature("central file header signature"),
-    Part("version made by", 2, Kind.NUMBER, note=maker_text),
-    *_COMMON,
-    Part("file comment length", 2, Kind.LENGTH),
-    Part("disk number start", 2, Kind.NUMBER),
-    Part("internal file attributes", 2, Kind.FLAGS, digits=4),
-    Part("external file attributes", 4, Kind.FLAGS, digits=8, note=_external_note),
-    Part("relative offset of local header", 4, Kind.OFFSET, note=_offset_note),
-)
+class Zip64End(NamedTuple):
+    """The fixed part of the ZIP64 end of central directory record (4.3.14)."""
+
+    signature: Annotated[bytes, _signature("zip64 end of central dir signature")]
+    rest: Annotated[int, Part("size of zip64 end of central directory record", 8, Kind.LENGTH)]
+    made_by: Maker
+    needed: Needed
+    disk: Annotated[int, Part(_DISK, 4, Kind.NUMBER)]
+    directory_disk: Annotated[int, Part(_DIRECTORY_DISK, 4, Kind.NUMBER)]
+    entries_here: Annotated[int, Part(_ENTRIES_HERE, 8, Kind.NUMBER)]
+    entries: Annotated[int, Part(_ENTRIES, 8, Kind.NUMBER)]
+    directory_size: Annotated[int, Part(_SIZE, 8, Kind.LENGTH)]
+    directory_offset: Annotated[int, Part(_OFFSET, 8, Kind.OFFSET)]
 
 
-END_PARTS = (
-    _signature("end of central dir signature"),
-    Part("number of this disk", 2, Kind.NUMBER, note=_count_note),
-    Part("number of the disk with the start of the central directory", 2, Kind.NUMBER, note=_count_note),
-    Part("total number of entries in the central directory on this disk", 2, Kind.NUMBER, note=_count_note),
-    Part("total number of entries in the central directory", 2, Kind.NUMBER, note=_count_note),
-    Part("size of the central directory", 4, Kind.LENGTH, note=_directory_note),
-    Part("offset of start of central directory", 4, Kind.OFFSET, note=_directory_note),
-    Part(".ZIP file comment length", 2, Kind.LENGTH),
-)
-
-
-ZIP64_END_PARTS = (
-    _signature("zip64 end of central dir signature"),
-    Part("size of zip64 end of central directory record", 8, Kind.LENGTH),
-    Part("version made by", 2, Kind.NUMBER, note=maker_text),
-    Part("version needed to extract", 2, Kind.NUMBER, note=version_text),
-    Part("number of this disk", 4, Kind.NUMBER),
-    Part("number of the disk with the start of the central directory", 4, Kind.NUMBER),
-    Part("total number of entries in the central directory on this disk", 8, Kind.NUMBER),
-    Part("total number of entries in the central directory", 8, Kind.NUMBER),
-    Part("size of the central directory", 8, Kind.LENGTH),
-    Part("offset of start of central directory", 8, Kind.OFFSET),
-)
-
-
+LOCAL_PARTS, CENTRAL_PARTS, END_PARTS, ZIP64_END_PARTS = map(parts_of, (Local, Central, End, Zip64End))
 ZIP64_LOCATOR_PARTS = (
     _signature("zip64 end of central dir locator signature"),
     Part("number of the disk with the start of the zip64 end of central directory", 4, Kind.NUMBER),
@@ -403,6 +281,15 @@ def descriptor_parts(size: int) -> tuple[Part, ...]:
 
 LOCAL_STRUCT, CENTRAL_STRUCT = packed(LOCAL_PARTS), packed(CENTRAL_PARTS)
 END_STRUCT, ZIP64_END_STRUCT = packed(END_PARTS), packed(ZIP64_END_PARTS)
+LOCAL_SIZE, CENTRAL_SIZE = LOCAL_STRUCT.size, CENTRAL_STRUCT.size
+LOCAL_CRC, CENTRAL_CRC = 14, 16
+"""Where each header has the CRC-32 of its member."""
+END_SIZE, ZIP64_END_SIZE, ZIP64_LOCATOR_SIZE = END_STRUCT.size, ZIP64_END_STRUCT.size, 20
+
+
+def as_bytes(value: Any, size: int) -> bytes:
+    """A value of a record as it is stored."""
+    return value if isinstance(value, bytes) else int(value).to_bytes(size, "little")
 
 
 class Problem(NamedTuple):
@@ -414,8 +301,6 @@ class Problem(NamedTuple):
 
 
 _ZIP64_VERSION = 45
-
-
 _FOLDER_ATTRIBUTE = 0x10
 
 
@@ -423,7 +308,8 @@ def make_local_header(local: Local, name: bytes, extra: bytes) -> bytes:
     """A local file header (4.3.7) with name and extra field; if a size needs ZIP64, both are stored there."""
     wide = max(local.size, local.stored) >= FULL_32
     numbers = (local.size.to_bytes(8, "little") + local.stored.to_bytes(8, "little")) if wide else b""
-    extra = _zip64(numbers) + _without_zip64(extra)
+    kept = (extra[each.start - 4 : each.stop] for each in extra_records(extra) if each.identifier != ZIP64)
+    extra = _zip64(numbers) + b"".join(kept)
     sizes = (FULL_32, FULL_32) if wide else (local.stored, local.size)
     header = local._replace(
         signature=LOCAL,
@@ -471,13 +357,33 @@ def make_central_header(local: Local, name: bytes, extra: bytes, offset: int, ce
     return CENTRAL_STRUCT.pack(*header) + name + extra
 
 
+class Numbers(NamedTuple):
+    """The numbers of a header with those of its ZIP64 information; ``missing`` are those that it should have there."""
+
+    present: bool
+    size: int
+    stored: int
+    offset: int
+    missing: tuple[str, ...]
+
+
+def zip64(extra: bytes, size: int, stored: int, offset: int = 0) -> Numbers:
+    """The numbers of a header with this extra field: those that are placeholders are in it, in the order of 4.5.3."""
+    data = next((extra[each.start : each.stop] for each in extra_records(extra) if each.identifier == ZIP64), None)
+    found: list[int] = []
+    missing: list[str] = []
+    at = 0
+    for name, number in (("uncompressed size", size), ("compressed size", stored), ("offset", offset)):
+        wide = number == FULL_32
+        whole = data is not None and at + 8 <= len(data)
+        found.append(int.from_bytes(data[at : at + 8], "little") if data is not None and wide and whole else number)
+        missing += [name] if wide and not whole else []
+        at += 8 * wide
+    return Numbers(data is not None, found[0], found[1], found[2], tuple(missing))
+
+
 def _zip64(numbers: bytes) -> bytes:
     return pack("<HH", ZIP64, len(numbers)) + numbers if numbers else b""
-
-
-def _without_zip64(extra: bytes) -> bytes:
-    """The complete records of an extra field except ZIP64, which is written again."""
-    return b"".join(extra[each.start - 4 : each.stop] for each in extra_records(extra) if each.identifier != ZIP64)
 
 
 def _central_extra(extra: bytes) -> bytes:
@@ -509,22 +415,8 @@ def make_end_records(entries: int, directory_size: int, directory_offset: int, c
     )
     wide = b""
     if end.entries == FULL_16 or FULL_32 in (end.directory_size, end.directory_offset):
-        wide = _zip64_end(entries, directory_size, directory_offset)
+        numbers = (entries, entries, directory_size, directory_offset)
+        record = Zip64End(ZIP64_END, ZIP64_END_SIZE - 12, _ZIP64_VERSION, _ZIP64_VERSION, 0, 0, *numbers)
+        locator = pack("<4sIQI", ZIP64_LOCATOR, 0, directory_offset + directory_size, 1)
+        wide = ZIP64_END_STRUCT.pack(*record) + locator
     return wide + END_STRUCT.pack(*end) + comment
-
-
-def _zip64_end(entries: int, directory_size: int, directory_offset: int) -> bytes:
-    record = Zip64End(
-        signature=ZIP64_END,
-        rest=ZIP64_END_SIZE - 12,
-        made_by=_ZIP64_VERSION,
-        needed=_ZIP64_VERSION,
-        disk=0,
-        directory_disk=0,
-        entries_here=entries,
-        entries=entries,
-        directory_size=directory_size,
-        directory_offset=directory_offset,
-    )
-    locator = pack("<4sIQI", ZIP64_LOCATOR, 0, directory_offset + directory_size, 1)
-    return ZIP64_END_STRUCT.pack(*record) + locator

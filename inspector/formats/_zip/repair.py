@@ -35,16 +35,19 @@ from inspector.formats._zip.headers import FORMS, UNSUPPORTED, codec_of, form_of
 from inspector.formats._zip.members import content
 from inspector.formats._zip.rebuild import Rebuilt, rebuild
 from inspector.formats._zip.records import (
+    CENTRAL_PARTS,
     CENTRAL_SIZE,
     CENTRAL_STRUCT,
     FULL_16,
     FULL_32,
     HAS_DESCRIPTOR,
     LOCAL,
+    LOCAL_PARTS,
     LOCAL_SIZE,
     LOCAL_STRUCT,
     Central,
     Local,
+    as_bytes,
 )
 from inspector.formats._zip.strays import Scanner, Verified, VerifiedNumbers
 
@@ -92,13 +95,8 @@ ExtraLosses = Callable[[Rebuilt], Sequence[str]]
 """Sentences on what else is lost when the end is rewritten."""
 
 
-def no_extra_losses(rebuilt: Rebuilt) -> Sequence[str]:  # noqa: ARG001 - an ExtraLosses
-    """Nothing else is lost."""
-    return ()
-
-
 def repair_end(
-    archive: Archive, directory: Directory, progress: Progress, extra_losses: ExtraLosses = no_extra_losses
+    archive: Archive, directory: Directory, progress: Progress, extra_losses: ExtraLosses = lambda _: ()
 ) -> list[Repair]:
     """Rewrite the central directory and the end records, if a finding concerns them."""
     codes = {finding.code for finding in archive.findings}
@@ -109,7 +107,8 @@ def repair_end(
     rebuilt = rebuild(archive.source, directory, _verified(archive, directory), progress, follow=follow)
     if rebuilt is None or (unlisted and not rebuilt.made and not codes & (END_CODES | {_NO_LOCAL_HEADER})):
         return []
-    if rebuilt.gaps and _missing_entries(rebuilt, directory) > 0:
+    entries = directory.eocd.entries if directory.eocd is not None else 0
+    if rebuilt.gaps and entries > rebuilt.kept + len(rebuilt.made) + rebuilt.gone:
         return []  # the existing directory has more members than the new one would
     fixes = codes & END_CODES
     if "zip-no-central-directory" in codes:
@@ -179,13 +178,6 @@ def _losses(rebuilt: Rebuilt) -> Iterator[str]:
         stay = verb(size, "It stays", "They stay")
         belong = verb(size, "belongs", "belong")
         yield f"The meaning of the {place}, which is unknown. {stay} in the file and {belong} to no member."
-
-
-def _missing_entries(rebuilt: Rebuilt, directory: Directory) -> int:
-    """The number of recorded entries that the new directory would lack."""
-    if directory.eocd is None:
-        return 0
-    return directory.eocd.entries - rebuilt.kept - len(rebuilt.made) - rebuilt.gone
 
 
 def _assumption(rebuilt: Rebuilt, *, unsearched: bool) -> str:
@@ -379,34 +371,26 @@ class _HeaderProof:
         self.left = 16 * (archive.source.size + (1 << 20))
         self.heads = sorted(directory.members.heads or ())
         self.shared = shared_heads(directory)
-        self.single = not is_split(directory.eocd)
+        self.split = is_split(directory.eocd)
         progress.begin("Comparing headers with content", 0, "members")
 
     def patches(self, member: int) -> list[Patch]:
         """Patches that correct the headers of a member; none if its content proves neither."""
         self.progress.advance(1)
         pair = _pair(self.source, self.directory, member)
-        if pair is None or (pair.head in self.shared and not self._is_named(pair)):
+        if pair is None:
             return []
-        form = self._verified_form(pair, member) or self._proved_form(pair, member)
-        if form is None:
+        local_name = self.source.read(pair.head + LOCAL_SIZE, pair.local.name_length)
+        if pair.head in self.shared and local_name != pair.name:  # several entries point to it: it is one of them
             return []
-        found = [*_field_patches(self.source, pair, form)]
-        if self.single and pair.central.disk != FULL_16:
-            found.append(_number_patch(pair.at + 34, pair.central.disk, 0, 2))
-        return [each for each in found if each.old != each.new]
-
-    def _is_named(self, pair: _HeaderPair) -> bool:
-        """Whether the local header has the member's name, if several entries point to it."""
-        return self.source.read(pair.head + LOCAL_SIZE, pair.local.name_length) == pair.name
-
-    def _verified_form(self, pair: _HeaderPair, member: int) -> _StoredForm | None:
-        """The form of a member whose content matched in the check."""
-        if self.archive.verdict(member) is not Verdict.VERIFIED:
-            return None
-        each = self.directory.members[member]
-        size = each.stored if each.codec is Codec.STORED else each.size
-        return _StoredForm(pair.central.method, each.stored, size, each.spans[0].start, self.directory.computed[member])
+        if self.archive.verdict(member) is Verdict.VERIFIED:
+            each = self.directory.members[member]
+            size = each.stored if each.codec is Codec.STORED else each.size
+            begin, crc = each.spans[0].start, self.directory.computed[member]
+            form: _StoredForm | None = _StoredForm(pair.central.method, each.stored, size, begin, crc)
+        else:
+            form = self._proved_form(pair, member)
+        return [*_field_patches(self.source, pair, form, split=self.split)] if form is not None else []
 
     def _proved_form(self, pair: _HeaderPair, member: int) -> _StoredForm | None:
         central, local = pair.central, pair.local
@@ -478,37 +462,33 @@ def _pair(source: Source, directory: Directory, member: int) -> _HeaderPair | No
     return _HeaderPair(central, local, source.read(at + CENTRAL_SIZE, central.name_length), at, head)
 
 
-def _field_patches(source: Source, pair: _HeaderPair, form: _StoredForm) -> Iterator[Patch]:
-    """Patches for all fields of the two headers, including those that are right already."""
+def _field_patches(source: Source, pair: _HeaderPair, form: _StoredForm, *, split: bool) -> Iterator[Patch]:
+    """A patch for each field of the two headers that is wrong."""
     central, local, at, head = pair.central, pair.local, pair.at, pair.head
-    described = bool(
-        form_of(source.read(form.begin + form.stored, _DESCRIPTOR_BYTES), form.crc, form.stored, form.size)
-    )
-    flags = HAS_DESCRIPTOR if described else 0
-    disputed = (central.flags ^ local.flags) & _READING_FLAGS or codec_of(form.method, central.flags) is Codec.UNKNOWN
-    if disputed:
-        yield _number_patch(at + 8, central.flags, central.flags & ~_READING_FLAGS | flags, 2)
-        yield _number_patch(head + 6, local.flags, local.flags & ~_READING_FLAGS | flags, 2)
-    yield _number_patch(at + 10, central.method, form.method, 2)
-    yield _number_patch(at + 20, central.stored, form.stored, 4)
-    yield _number_patch(at + 24, central.size, form.size, 4)
-    yield Patch(head, local.signature, LOCAL)
-    yield _number_patch(head + 8, local.method, form.method, 2)
+    data = source.read(form.begin + form.stored, _DESCRIPTOR_BYTES)
+    described = bool(form_of(data, form.crc, form.stored, form.size))
+    right = central._replace(method=form.method, stored=form.stored, size=form.size)
+    if not split and central.disk != FULL_16:
+        right = right._replace(disk=0)
+    here = local._replace(signature=LOCAL, method=form.method)
+    if (central.flags ^ local.flags) & _READING_FLAGS or codec_of(form.method, central.flags) is Codec.UNKNOWN:
+        flags = HAS_DESCRIPTOR if described else 0
+        right = right._replace(flags=central.flags & ~_READING_FLAGS | flags)
+        here = here._replace(flags=local.flags & ~_READING_FLAGS | flags)
     if not (described and not local.stored and not local.size):
-        yield _number_patch(head + 18, local.stored, form.stored, 4)
-        yield _number_patch(head + 22, local.size, form.size, 4)
-    if form.begin == head + LOCAL_SIZE + local.name_length + local.extra_length:
-        return
-    named = source.read(head + LOCAL_SIZE, len(pair.name)) == pair.name
-    name = len(pair.name) if named else local.name_length
-    extra = form.begin - head - LOCAL_SIZE - name
-    if 0 <= extra < 1 << 16:
-        yield _number_patch(head + 26, local.name_length, name, 2)
-        yield _number_patch(head + 28, local.extra_length, extra, 2)
-
-
-def _number_patch(at: int, old: int, new: int, width: int) -> Patch:
-    return Patch(at, old.to_bytes(width, "little"), new.to_bytes(width, "little"))
+        here = here._replace(stored=form.stored, size=form.size)
+    if form.begin != head + LOCAL_SIZE + local.name_length + local.extra_length:
+        named = source.read(head + LOCAL_SIZE, len(pair.name)) == pair.name
+        name = len(pair.name) if named else local.name_length
+        extra = form.begin - head - LOCAL_SIZE - name
+        if 0 <= extra < 1 << 16:
+            here = here._replace(name_length=name, extra_length=extra)
+    for start, parts, old, new in ((at, CENTRAL_PARTS, central, right), (head, LOCAL_PARTS, local, here)):
+        place = start
+        for part, before, after in zip(parts, old, new, strict=True):
+            if before != after:
+                yield Patch(place, *(as_bytes(each, part.size) for each in (before, after)))
+            place += part.size
 
 
 def _name_repairs(archive: Archive, directory: Directory, member: int) -> Iterable[Repair]:

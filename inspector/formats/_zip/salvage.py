@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
 from msgspec import Struct
@@ -122,20 +122,8 @@ def _whole(archive: Archive, directory: Directory, replaced: bool) -> Iterator[i
 
 def _lost(archive: Archive, directory: Directory, replaced: bool) -> Iterator[int]:
     """The members that are neither copied nor replaced."""
-    kept = _whole(archive, directory, replaced)
-    following = next(kept, -1)
     made = directory.first if replaced else -1
-    for index in range(len(archive.members)):
-        if index == following:
-            following = next(kept, -1)
-        elif index != made:
-            yield index
-
-
-def _copies(archive: Archive, directory: Directory, replaced: bool) -> Iterator[_Copy]:
-    for index in _whole(archive, directory, replaced):
-        yield _copy(archive.source, directory, index)
-    yield from map(_stray_copy, _strays(directory, replaced))
+    return (at for at in range(len(archive.members)) if at != made and archive.verdict(at) is not Verdict.VERIFIED)
 
 
 def _copy(source: Source, directory: Directory, index: int) -> _Copy:
@@ -147,10 +135,8 @@ def _copy(source: Source, directory: Directory, index: int) -> _Copy:
     local, name, extra = found if found is not None else (None, members.path(index), b"")
     central = None
     if directory.listed:
-        at = directory.central[index]
-        for _, header, _, listed_name, _, _ in central_headers(source, at, source.size):
-            central, name = Central._make(header), listed_name
-            break
+        there = next(central_headers(source, directory.central[index], source.size), None)
+        central, name = (Central._make(there[1]), there[3]) if there is not None else (None, name)
     model = central or local
     if model is None:
         raise MemberError(f"The headers of {brief(name)} can no longer be read.")
@@ -178,61 +164,46 @@ def _stray_copy(stray: ScannedMember) -> _Copy:
 
 
 def _content(archive: Archive, directory: Directory, first_member: FirstMember | None) -> Content:
+    """The new archive in pieces."""
+
     def pieces(progress: Progress) -> Iterator[bytes]:
-        yield from _Writer(archive, directory, first_member, progress).pieces()
-
-    return pieces
-
-
-class _Writer:
-    """Writes the new archive, once."""
-
-    def __init__(
-        self, archive: Archive, directory: Directory, first_member: FirstMember | None, progress: Progress
-    ) -> None:
-        self.archive = archive
-        self.directory = directory
-        self.first_member = first_member
-        self.progress = progress
-        self.central: list[bytes] = []
-        self.at = 0
-
-    def pieces(self) -> Iterator[bytes]:
-        """Yield the file in pieces."""
-        self.progress.begin("Writing whole members", self.archive.source.size)
-        if self.first_member is not None:
-            local, name, content = self.first_member(self._new_starts())
-            yield self._begin(_Copy(local, name, b"", None, 0, len(content)))
-            yield self._counted(content)
-        for copy in _copies(self.archive, self.directory, self.first_member is not None):
-            yield self._begin(copy)
-            end = self.at + copy.stop - copy.start
-            for piece in blocks(self.archive.source, copy.start, copy.stop):
-                yield self._counted(piece)
-                self.progress.advance(len(piece))
-            if self.at < end:
+        progress.begin("Writing whole members", archive.source.size)
+        first: list[tuple[_Copy, Iterable[bytes]]] = []
+        if first_member is not None:
+            local, name, data = first_member(new_starts(first_member, progress))
+            first.append((_Copy(local, name, b"", None, 0, len(data)), (data,)))
+        central: list[bytes] = []
+        at = 0
+        for copy, content in chain(first, ((each, blocks(archive.source, each.start, each.stop)) for each in copies())):
+            central.append(make_central_header(copy.local, copy.name, copy.extra, at, copy.central))
+            header = copy.header()
+            yield header
+            at += len(header)
+            end = at + copy.stop - copy.start
+            for piece in content:
+                yield piece
+                at += len(piece)
+                progress.advance(len(piece))
+            if at < end:
                 raise MemberError(f"The file has become shorter: {brief(copy.name)} is no longer complete.")
-        size = sum(map(len, self.central))
-        yield from self.central
-        yield make_end_records(len(self.central), size, self.at)
+        yield from central
+        yield make_end_records(len(central), sum(map(len, central)), at)
 
-    def _begin(self, copy: _Copy) -> bytes:
-        self.central.append(make_central_header(copy.local, copy.name, copy.extra, self.at, copy.central))
-        return self._counted(copy.header())
+    def copies() -> Iterator[_Copy]:
+        for index in _whole(archive, directory, first_member is not None):
+            yield _copy(archive.source, directory, index)
+        yield from map(_stray_copy, _strays(directory, first_member is not None))
 
-    def _counted(self, piece: bytes) -> bytes:
-        self.at += len(piece)
-        return piece
-
-    def _new_starts(self) -> dict[tuple[int, int], int]:
+    def new_starts(first: FirstMember, progress: Progress) -> dict[tuple[int, int], int]:
         """The new start of every member's stored bytes, by their old ``(start, stop)``."""
-        assert self.first_member is not None
-        local, name, content = self.first_member({})
+        local, name, content = first({})
         at = len(make_local_header(local, name, b"")) + len(content)
         found = {}
-        for copy in _copies(self.archive, self.directory, True):
+        for copy in copies():
             at += len(copy.header())
             found[copy.start, copy.stop] = at
             at += copy.stop - copy.start
-            self.progress.advance(0)
+            progress.advance(0)
         return found
+
+    return pieces

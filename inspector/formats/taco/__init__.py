@@ -29,8 +29,9 @@ def _repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
 
 @cache
 def _functions() -> Functions:
-    from inspector.formats._zip.members import read_member
-    from inspector.formats.taco.decode import check, decode, member_metadata
+    from inspector.formats._zip.check import check
+    from inspector.formats._zip.members import member_metadata, read_member
+    from inspector.formats.taco.decode import decode
     from inspector.formats.taco.header import probe
 
     return Functions(probe, decode, read_member, check, _repairs, member_metadata)
@@ -46,9 +47,8 @@ def _readers() -> Sequence[Reader]:
 @cache
 def _damage() -> Damage:
     from inspector.formats._zip.damage import DAMAGE
-    from inspector.formats.taco.decode import landmarks
 
-    return DAMAGE._replace(header_member=0, landmarks=landmarks)
+    return DAMAGE._replace(header_member=0)
 
 
 FORMAT = Format(

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import combinations
 
-from msgspec import Struct
-
-from inspector.core.archive import Archive, Emitter
-from inspector.core.damage import Landmark
+from inspector.core.archive import Emitter
 from inspector.core.field import Field
-from inspector.core.format import MemberMetadata
 from inspector.core.kinds import Family, Kind, Role, role_set
 from inspector.core.layout import Record
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.formats._zip.check import ChecksumTable, check_members
-from inspector.formats._zip.damage import zip_landmarks
+from inspector.formats._zip.check import ChecksumTable
 from inspector.formats._zip.decode import decode_zip
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.fields import FirstMember
-from inspector.formats._zip.members import metadata_of
-from inspector.formats._zip.records import TACO_LOCAL_PARTS
+from inspector.formats._zip.records import LOCAL_PARTS
 from inspector.formats.taco import codes
 from inspector.formats.taco.header import (
     LOCAL_CRC_OFFSET,
@@ -37,14 +30,21 @@ from inspector.formats.taco.header import (
     target_text,
 )
 
+_LOCAL_NAMES = (
+    "LFH Signature",
+    "Version Needed",
+    "General Purpose Flag",
+    "Compression Method",
+    "Last Mod Time",
+    "Last Mod Date",
+    "CRC-32",
+    "Compressed Size",
+    "Uncompressed Size",
+    "Filename Length",
+    "Extra Field Length",
+)
+"""The parts of a local header, as the TACO specification calls them."""
 GHOST_TITLE = "TACO archive (TACO_GHOST, older layout)"
-
-
-class TacoDetail(Struct):
-    """``Archive.detail`` of a TACO archive: its ZIP columns and its header."""
-
-    directory: Directory
-    header: TacoHeader | None
 
 
 class _Payload:
@@ -66,11 +66,18 @@ class _Payload:
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
-    """Decode the ZIP archive, then read the header and report on it."""
+    """Decode the ZIP archive, then read the header and report on it.
+
+    A check judges the header like any other member: it is verified if its payload matches one of its two CRCs, that is
+    after the second of the three writes of an update. Decoding reports the state of the update.
+    """
     layout = layout_of(source) or Layout.HEADER
     payload = _Payload(source)
     first_member = FirstMember(
-        Record(*TACO_LOCAL_PARTS), "Filename", payload.field, role_set(Role.PADDING, Family.TACO)
+        Record(*(part._replace(name=name) for part, name in zip(LOCAL_PARTS, _LOCAL_NAMES, strict=True))),
+        "Filename",
+        payload.field,
+        role_set(Role.PADDING, Family.TACO),
     )
     directory = decode_zip(source, emitter, progress, first_member, crc_checked_at=(0,))
     header = read_header(source, directory, layout)
@@ -86,22 +93,8 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     _report_name(emitter, directory)
     if layout is Layout.GHOST:
         emitter.archive.title = GHOST_TITLE
-    emitter.archive.detail = TacoDetail(directory, header)
+    directory.header = header
     emitter.archive.checksums = ChecksumTable(emitter.archive, directory, directory.first)
-
-
-def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
-    """Compare every member with its CRC-32.
-
-    The header is judged like any other member: it is verified if its payload matches one of its two CRCs, that is after
-    the second of the three writes of an update. Decoding has reported the state of the update.
-    """
-    return check_members(archive, archive.detail.directory, emitter, progress)
-
-
-def member_metadata(archive: Archive, index: int) -> MemberMetadata:
-    """The modification time, and where a link leads."""
-    return metadata_of(archive, archive.detail.directory.central if archive.detail is not None else (), index)
 
 
 def _report(emitter: Emitter, header: TacoHeader, member: int, *, listed: bool) -> None:
@@ -111,24 +104,33 @@ def _report(emitter: Emitter, header: TacoHeader, member: int, *, listed: bool) 
     """
     place = header.payload
     if header.count > MAX_ENTRIES:
-        message = f"The count is {header.count}, but a TACO header has room for {MAX_ENTRIES} entries."
-        emitter.report(codes.COUNT, message, (place.start, place.start + 1))
+        emitter.report(
+            codes.COUNT,
+            f"The count is {header.count}, but a TACO header has room for {MAX_ENTRIES} entries.",
+            (place.start, place.start + 1),
+        )
     if any(header.padding):
-        message = f"The three padding bytes are {header.padding.hex(' ')}, but must be zero."
-        emitter.report(codes.PADDING, message, (place.start + 1, place.start + 4))
+        emitter.report(
+            codes.PADDING,
+            f"The three padding bytes are {header.padding.hex(' ')}, but must be zero.",
+            (place.start + 1, place.start + 4),
+        )
     unused = [str(i) for i in range(min(header.count, MAX_ENTRIES), MAX_ENTRIES) if any(header.entries[i])]
     if unused and header.count <= MAX_ENTRIES:
-        message = f"Unused entries are not zero: {', '.join(unused)}. They are ignored."
-        emitter.report(codes.UNUSED_ENTRY, message, place)
-    if header.layout is Layout.GHOST:
-        message = (
-            "The header has the older layout TACO_GHOST of tacozip before 0.6, with the payload at 40. It can be "
-            "read but not edited."
+        emitter.report(
+            codes.UNUSED_ENTRY, f"Unused entries are not zero: {', '.join(unused)}. They are ignored.", place
         )
-        emitter.report(codes.GHOST, message, (0, place.stop))
+    if header.layout is Layout.GHOST:
+        emitter.report(
+            codes.GHOST,
+            "The header has the older layout TACO_GHOST of tacozip before 0.6, with the payload at 40. It can be "
+            "read but not edited.",
+            (0, place.stop),
+        )
     elif header.obstacles and listed:
-        message = f"The header cannot be edited in place: {'; '.join(header.obstacles)}."
-        emitter.report(codes.LAYOUT, message, (0, place.stop))
+        emitter.report(
+            codes.LAYOUT, f"The header cannot be edited in place: {'; '.join(header.obstacles)}.", (0, place.stop)
+        )
     if place.size == PAYLOAD_SIZE:
         _report_crc(emitter, header, member, listed=listed)
     _report_entries(emitter, header)
@@ -142,20 +144,28 @@ def _report_entries(emitter: Emitter, header: TacoHeader) -> None:
     for index, ((offset, length), place) in enumerate(used):
         stop = offset + length
         if length and offset < header.payload.stop:
-            message = f"Entry {index} ({grouped(offset)}, {in_bytes(length)}) begins inside the header itself."
-            emitter.report(codes.ENTRY_IN_HEADER, message, place)
-        if stop > size:
-            message = (
-                f"Entry {index} ({grouped(offset)}, {in_bytes(length)}) points outside this file of {in_bytes(size)}. "
-                "It refers to another file, or it is wrong."
+            emitter.report(
+                codes.ENTRY_IN_HEADER,
+                f"Entry {index} ({grouped(offset)}, {in_bytes(length)}) begins inside the header itself.",
+                place,
             )
-            emitter.report(codes.ENTRY_OUTSIDE, message, place)
+        if stop > size:
+            emitter.report(
+                codes.ENTRY_OUTSIDE,
+                f"Entry {index} ({grouped(offset)}, {in_bytes(length)}) points outside this file of {in_bytes(size)}. "
+                "It refers to another file, or it is wrong.",
+                place,
+            )
         elif length:
             inside.append((offset, stop, index, place))
     for one, other in combinations(sorted(inside), 2):
         if other[0] < one[1]:
-            message = f"Entries {one[2]} and {other[2]} overlap from {grouped(other[0])} on."
-            emitter.report(codes.ENTRIES_OVERLAP, message, one[3], other[3])
+            emitter.report(
+                codes.ENTRIES_OVERLAP,
+                f"Entries {one[2]} and {other[2]} overlap from {grouped(other[0])} on.",
+                one[3],
+                other[3],
+            )
 
 
 def _report_crc(emitter: Emitter, header: TacoHeader, member: int, *, listed: bool) -> None:
@@ -181,8 +191,9 @@ def _report_crc(emitter: Emitter, header: TacoHeader, member: int, *, listed: bo
     else:
         cause = "The payload of the TACO header or its CRCs are damaged"
         what = codes.CRC
-    message = f"{cause}. CRC: {numbers}."
-    emitter.report(what, message, header.payload, local, central, member=member if member >= 0 else None)
+    emitter.report(
+        what, f"{cause}. CRC: {numbers}.", header.payload, local, central, member=member if member >= 0 else None
+    )
 
 
 def _report_name(emitter: Emitter, directory: Directory) -> None:
@@ -195,11 +206,9 @@ def _report_name(emitter: Emitter, directory: Directory) -> None:
     assert heads is not None
     for index in range(len(members)):
         if heads[index] and members.path(index) == name:
-            message = f"Member {index} is named TACO_HEADER too, but the header is the one at the start of the file."
-            emitter.report(codes.SECOND_HEADER, message, (heads[index], members.stops[index]), member=index)
-
-
-def landmarks(archive: Archive) -> Sequence[Landmark]:
-    """The local headers that the directory lists, or some of them."""
-    detail = archive.detail
-    return zip_landmarks(archive.source, detail.directory) if isinstance(detail, TacoDetail) else ()
+            emitter.report(
+                codes.SECOND_HEADER,
+                f"Member {index} is named TACO_HEADER too, but the header is the one at the start of the file.",
+                (heads[index], members.stops[index]),
+                member=index,
+            )

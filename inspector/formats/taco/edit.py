@@ -95,10 +95,8 @@ def why_not_editable(archive: Archive) -> str:
 
 
 def _header(archive: Archive) -> TacoHeader | None:
-    from inspector.formats.taco.decode import TacoDetail  # what only writes headers decodes none
-
-    detail = archive.detail
-    return detail.header if isinstance(detail, TacoDetail) else None
+    header: TacoHeader | None = getattr(archive.detail, "header", None)
+    return header
 
 
 def _central_obstacles(source: Source, header: TacoHeader) -> Iterator[str]:

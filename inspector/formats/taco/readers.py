@@ -30,18 +30,27 @@ def _parse_header(trace: Recorder) -> list[tuple[int, int]]:
     if len(data) < _SIZE:
         raise trace.reject("validate the buffer's size", (0, len(data)), "TACOZ_ERR_PARAM: less than 157 bytes.")
     if data[:4] != b"PK\x03\x04":
-        message = "TACOZ_ERR_INVALID_HEADER: no local header signature at 0."
-        raise trace.reject("check the signature", (0, 4), message, value=data[:4].hex(" "))
+        raise trace.reject(
+            "check the signature",
+            (0, 4),
+            "TACOZ_ERR_INVALID_HEADER: no local header signature at 0.",
+            value=data[:4].hex(" "),
+        )
     trace.step("check the signature", (0, 4), "0x04034b50", "verify the file name")
     name = data[30:41]
     if name != _NAME:
-        message = "TACOZ_ERR_INVALID_HEADER: the file name is not TACO_HEADER."
-        raise trace.reject("verify the file name", (30, 41), message, value=visible(name))
+        raise trace.reject(
+            "verify the file name",
+            (30, 41),
+            "TACOZ_ERR_INVALID_HEADER: the file name is not TACO_HEADER.",
+            value=visible(name),
+        )
     trace.step("verify the file name", (30, 41), name.decode(), "extract 116 bytes at 41")
     number = data[41]
     if number > _MAX_ENTRIES:
-        message = f"TACOZ_ERR_INVALID_HEADER: the count is {number}, more than 7."
-        raise trace.reject("parse the count", (41, 42), message, value=number)
+        raise trace.reject(
+            "parse the count", (41, 42), f"TACOZ_ERR_INVALID_HEADER: the count is {number}, more than 7.", value=number
+        )
     trace.state["count"] = number
     trace.step(
         "parse the count", (41, 42), number, f"entries 0 to {number - 1} are valid" if number else "no entry is valid"
@@ -126,8 +135,11 @@ def _read_as_tacoreader(trace: Recorder) -> None:
 
 def _content(trace: Recorder, name: str, offset: int, length: int) -> bytes:
     if offset + length > trace.source.size:
-        message = f"The entry leads to bytes {offset:,} to {offset + length:,}, past the end of the file."
-        raise trace.reject(f"read {name}", (offset, offset + length), message)
+        raise trace.reject(
+            f"read {name}",
+            (offset, offset + length),
+            f"The entry leads to bytes {offset:,} to {offset + length:,}, past the end of the file.",
+        )
     if length > MAX_READ_BYTES:
         raise Rejected(f"{name} is too large to be read here.", known=False)
     trace.current = name
@@ -147,8 +159,12 @@ def _read_level(trace: Recorder, at: int, offset: int, length: int) -> None:
     footer = int.from_bytes(data[-_PARQUET_TAIL : -len(_PARQUET)], "little")
     if footer + _PARQUET_TAIL > len(data):
         span = (offset + length - _PARQUET_TAIL, offset + length - len(_PARQUET))
-        message = f"The Parquet footer would have {in_bytes(footer)}, more than the file."
-        raise trace.reject(f"parse {name}", span, message, value=footer)
+        raise trace.reject(
+            f"parse {name}",
+            span,
+            f"The Parquet footer would have {in_bytes(footer)}, more than the file.",
+            value=footer,
+        )
     trace.give(name, length)
 
 
@@ -157,8 +173,9 @@ def _read_collection(trace: Recorder, offset: int, length: int) -> None:
     try:
         json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        message = f"COLLECTION.json is not JSON: {visible(str(error))}."
-        raise trace.reject("parse COLLECTION.json", (offset, offset + length), message) from error
+        raise trace.reject(
+            "parse COLLECTION.json", (offset, offset + length), f"COLLECTION.json is not JSON: {visible(str(error))}."
+        ) from error
     trace.give("COLLECTION.json", length)
     trace.current = None
 

@@ -20,7 +20,6 @@ from inspector.formats._zip.rebuild import Rebuilt
 from inspector.formats._zip.records import Local
 from inspector.formats._zip.repair import in_place, repair_end, repair_headers, repair_records
 from inspector.formats._zip.salvage import copied, has_whole, salvage
-from inspector.formats.taco.decode import TacoDetail
 from inspector.formats.taco.edit import payload_edit, payload_of, why_not_editable
 from inspector.formats.taco.header import (
     HEADER_SIZE,
@@ -57,11 +56,11 @@ class _Outcome(StrEnum):
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     """Plan the repairs: the header, the end, other headers and CRC-32 records, and a salvage last."""
-    detail = archive.detail
-    if not isinstance(detail, TacoDetail):
+    directory = archive.detail
+    if not isinstance(directory, Directory):
         return ()
-    header, directory = detail.header, detail.directory
-    extra_losses = partial(_lost_targets, detail)
+    header: TacoHeader | None = directory.header
+    extra_losses = partial(_lost_targets, directory)
     found = [*repair_headers(archive, directory, progress), *repair_records(archive, directory)]
     if len(archive.members) > 1 or directory.eocd is not None:  # the header alone is what a range request returns
         found = [*repair_end(archive, directory, progress, extra_losses), *found]
@@ -69,21 +68,19 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
         own = (
             *_repair_header(archive, header),
             *_repair_padding(archive, header),
-            *_repair_name(archive, detail, header),
+            *_repair_name(archive, directory, header),
         )
         found = [*own, *found]
     errors = any(each.severity is Severity.ERROR or each.code in _HEADER_CODES for each in archive.findings)
     if errors and (len(archive.members) > 1 or directory.strays.members) and has_whole(archive, directory):
-        found.append(_salvage(archive, detail))
+        found.append(_salvage(archive, directory))
     return found
 
 
-def _repair_name(archive: Archive, detail: TacoDetail, header: TacoHeader) -> Iterator[Repair]:
+def _repair_name(archive: Archive, directory: Directory, header: TacoHeader) -> Iterator[Repair]:
     """Correct one of the header's two names, of the same length: the payload proves which is right."""
     proved = header.sensible and header.crc == header.local_crc == header.central_crc
-    wrong = [
-        each for each in archive.findings if each.code == "zip-local-name" and each.member == detail.directory.first
-    ]
+    wrong = [each for each in archive.findings if each.code == "zip-local-name" and each.member == directory.first]
     if not wrong or not proved or header.layout is not Layout.HEADER:
         return
     for start, stop in wrong[0].spans:
@@ -140,7 +137,7 @@ def _repair_payload(archive: Archive, header: TacoHeader, fixes: frozenset[str])
     source, size = archive.source, archive.source.size
     payload = source.read(header.payload.start, PAYLOAD_SIZE)
     restored = _restored(payload, header)
-    evidence = _evidence(archive.detail.directory, size, payload, restored or payload)
+    evidence = _evidence(archive.detail, size, payload, restored or payload)
     if restored is not None:
         patches = tuple(
             Patch(header.payload.start + at, bytes((old,)), bytes((new,)))
@@ -236,7 +233,7 @@ def _assumption(archive: Archive, header: TacoHeader, *, restorable: bool) -> st
     if restorable:
         return "An update of the header was interrupted after its first write, and nothing is damaged."
     why = ""
-    if header.central_crc is None and archive.detail.directory.listed:
+    if header.central_crc is None and archive.detail.listed:
         why = ": the central directory has no entry for it"
     elif header.central_crc is not None and header.central_crc != header.local_crc:
         why = ": its two CRCs differ, which no interrupted update leaves"
@@ -255,10 +252,10 @@ def _is_convincing(archive: Archive, header: TacoHeader) -> bool:
     return bool(used) and inside and not any(map(any, unused))
 
 
-def _lost_targets(detail: TacoDetail, rebuilt: Rebuilt) -> list[str]:
+def _lost_targets(directory: Directory, rebuilt: Rebuilt) -> list[str]:
     """Sentences on entries of the header that point to bytes no longer in the file."""
-    header = detail.header
-    if header is None or detail.directory.eocd is not None:
+    header: TacoHeader | None = directory.header
+    if header is None or directory.eocd is not None:
         return []
     found = []
     for index, (offset, length) in enumerate(header.entries[: min(header.count, MAX_ENTRIES)]):
@@ -271,18 +268,18 @@ def _lost_targets(detail: TacoDetail, rebuilt: Rebuilt) -> list[str]:
     return found
 
 
-def _salvage(archive: Archive, detail: TacoDetail) -> Repair:
+def _salvage(archive: Archive, directory: Directory) -> Repair:
     """Salvage the ZIP, with a header whose entries point to the new places of members."""
-    header = detail.header
+    header: TacoHeader | None = directory.header
     found = read_local(archive.source, 0)
     if header is None or found is None or found[1] != _NAME or header.payload != _PAYLOAD_SPAN:
-        return salvage(archive, detail.directory)
+        return salvage(archive, directory)
     known = header.crc in (header.local_crc, header.central_crc)
     entries = header.entries[: header.count] if known else ()
     local = found[0]._replace(flags=0)  # with its sizes and CRC, not in a data descriptor
 
-    kept = set(copied(archive, detail.directory))
-    outcomes = [_outcome(detail, archive.source.size, entry, kept) for entry in entries]
+    kept = set(copied(archive, directory))
+    outcomes = [_outcome(directory, archive.source.size, entry, kept) for entry in entries]
 
     def new_header(begins: Mapping[tuple[int, int], int]) -> tuple[Local, bytes, bytes]:
         entries_there = [
@@ -302,13 +299,13 @@ def _salvage(archive: Archive, detail: TacoDetail) -> Repair:
         for index, outcome in enumerate(outcomes)
         if outcome is not _Outcome.KEPT
     ]
-    return salvage(archive, detail.directory, tuple(loses), new_header)
+    return salvage(archive, directory, tuple(loses), new_header)
 
 
-def _outcome(detail: TacoDetail, size: int, entry: tuple[int, int], kept: Container[tuple[int, int]]) -> _Outcome:
+def _outcome(directory: Directory, size: int, entry: tuple[int, int], kept: Container[tuple[int, int]]) -> _Outcome:
     """What happens to an entry if only the ``kept`` ranges of bytes are copied to the new archive."""
     offset, length = entry
-    target = target_text(detail.directory, size, entry)
+    target = target_text(directory, size, entry)
     if not length or offset >= size or (offset, offset + length) in kept:
         return _Outcome.KEPT
     if target == _ELSEWHERE:

@@ -17,8 +17,9 @@ if TYPE_CHECKING:  # opening an archive needs none
 
 @cache
 def _functions() -> Functions:
-    from inspector.formats._zip.members import read_member
-    from inspector.formats.zip.decode import check, decode, member_metadata, probe, repairs
+    from inspector.formats._zip.check import check
+    from inspector.formats._zip.members import member_metadata, read_member
+    from inspector.formats.zip.decode import decode, probe, repairs
 
     return Functions(probe, decode, read_member, check, repairs, member_metadata)
 

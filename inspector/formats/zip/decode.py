@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Severity
-from inspector.core.format import MemberMetadata, ProbeResult
+from inspector.core.format import ProbeResult
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.formats._zip import codes
-from inspector.formats._zip.check import ChecksumTable, check_members
+from inspector.formats._zip.check import ChecksumTable, check
 from inspector.formats._zip.decode import decode_zip
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.eocd import find_eocd
 from inspector.formats._zip.headers import read_local
-from inspector.formats._zip.members import metadata_of
 from inspector.formats._zip.records import CENTRAL_SIZE, LOCAL, LOCAL_SIZE, TACO_SUFFIXES
 
 if TYPE_CHECKING:  # annotations only
@@ -36,18 +35,7 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     """Decode the archive; report a file named like a TACO archive."""
     directory = decode_zip(source, emitter, progress)
     _report_taco_name(source, emitter, directory)
-    emitter.archive.detail = directory
     emitter.archive.checksums = ChecksumTable(emitter.archive, directory)
-
-
-def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
-    """Compare every member with its CRC-32."""
-    return check_members(archive, archive.detail, emitter, progress)
-
-
-def member_metadata(archive: Archive, index: int) -> MemberMetadata:
-    """The modification time, and where a link leads."""
-    return metadata_of(archive, archive.detail.central if archive.detail is not None else (), index)
 
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
@@ -116,8 +104,9 @@ def _report_taco_name(source: Source, emitter: Emitter, directory: Directory) ->
         if heads is not None and 0 in heads and directory.listed:
             name = directory.central[heads.index(0)] + CENTRAL_SIZE
             spans.append((name, name + len(local[1])))
-    message = (
+    emitter.report(
+        codes.NO_TACO_HEADER,
         f"The file has the name of a TACO archive, but {cause} instead of TACO_HEADER. It is read as a plain ZIP "
-        "archive; programs for TACO will not find entries in it."
+        "archive; programs for TACO will not find entries in it.",
+        *spans,
     )
-    emitter.report(codes.NO_TACO_HEADER, message, *spans)

@@ -8,7 +8,6 @@ from inspector.core.archive import Archive
 from inspector.core.edit import Edit, EditError
 from inspector.core.span import Span
 from inspector.formats._zip.directory import Directory
-from inspector.formats.taco.decode import TacoDetail
 from inspector.formats.taco.edit import CRC_SIZE, header_edit, why_not_editable
 from inspector.formats.taco.header import HEADER_SIZE, LOCAL_CRC_OFFSET, target_member, target_text
 from inspector.operations.jobs.operation_error import OperationError
@@ -43,7 +42,7 @@ def header_view(archive: Archive, draft: HeaderDraft | None = None) -> HeaderVie
     return HeaderView(count, entries, why_not_editable(archive), changed, places=tuple(_places(detail)))
 
 
-def _places(detail: TacoDetail) -> Iterator[tuple[Span, str]]:
+def _places(detail: Directory) -> Iterator[tuple[Span, str]]:
     """The bytes that an update writes, with their names."""
     header = detail.header
     if header is not None:
@@ -55,7 +54,7 @@ def _places(detail: TacoDetail) -> Iterator[tuple[Span, str]]:
 
 def _entry_view(archive: Archive, index: int, entry: TacoEntry, used: bool) -> EntryView:
     size = archive.source.size
-    directory = _detail(archive).directory
+    directory = _detail(archive)
     words = target_text(directory, size, entry) if entry != EMPTY else "holds nothing"
     pointing = _pointing(directory, entry, size)
     doubtful = used and pointing in (EntryTarget.OUTSIDE, EntryTarget.HEADER)
@@ -88,8 +87,8 @@ def preview(archive: Archive, draft: HeaderDraft) -> Edit:
         raise OperationError(str(error)) from error
 
 
-def _detail(archive: Archive) -> TacoDetail:
+def _detail(archive: Archive) -> Directory:
     detail = archive.detail
-    if not isinstance(detail, TacoDetail):
+    if archive.format != "taco" or not isinstance(detail, Directory):
         raise OperationError("This is not a TACO archive, so it has no TACO header.")
     return detail

@@ -22,7 +22,7 @@ from inspector.core.source import BytesSource
 from inspector.formats import recognise, taco
 from inspector.formats._kinds import LOCAL_HEADER
 from inspector.formats._zip.directory import Directory
-from inspector.formats.taco.decode import GHOST_TITLE, TacoDetail, decode
+from inspector.formats.taco.decode import GHOST_TITLE, decode
 from inspector.formats.taco.header import TacoHeader, target_text
 from inspector.formats.taco.kinds import TACO_ENTRY, TACO_PAYLOAD
 from tests.formats.archives import assert_covered
@@ -73,7 +73,7 @@ def opened(data: bytes) -> Archive:
 
 
 def header_of(archive: Archive) -> TacoHeader:
-    assert isinstance(archive.detail, TacoDetail)
+    assert isinstance(archive.detail, Directory)
     assert archive.detail.header is not None
     return archive.detail.header
 

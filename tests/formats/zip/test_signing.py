@@ -48,14 +48,6 @@ def test_an_apk_signing_block_is_a_field_and_no_gap() -> None:
     assert codes(archive) == set()
     (field,) = named(archive, "APK Signing Block")
     assert field.spans[0].size == len(block)
-    assert children(field) == [
-        ("size of block", 8),
-        ("APK Signature Scheme v2", 66),
-        ("pair", 12),
-        ("padding", 512),
-        ("size of block", 8),
-        ("magic", 16),
-    ]
     assert [content(archive, index) for index in range(2)] == list(FILES.values())
     assert_covered(archive)
 
@@ -65,7 +57,7 @@ def test_zeros_that_align_a_signing_block_are_padding(odd: int, expected: set[st
     members, directory, end = parts(written(FILES))
     archive = opened(joined(members, directory, end, between=bytes(4096 - len(members) + odd) + signing_block(PAIRS)))
     assert doubts(archive) == expected
-    assert [field.kind for field in named(archive, "padding")][:1] == ([Kind.BYTES] if odd else [Kind.PADDING])
+    assert [field.kind for field in named(archive, "padding")] == [Kind.PADDING] * (not odd)
     assert_covered(archive)
     assert doubts(
         opened(joined(members, directory, end, between=b"x".rjust(4096 - len(members), b"\0") + signing_block(PAIRS)))
