@@ -10,7 +10,7 @@ from inspector.core.numbers import count, grouped
 from inspector.gui.ipc.client import Job, create_client
 from inspector.gui.kit.building import Dialog, dressed
 from inspector.gui.kit.dropping import PathField, leave_drops
-from inspector.gui.kit.files import ALL_FILES, ask_for_files
+from inspector.gui.kit.files import ALL_FILES, ask_for_file
 from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.table_models import Column
@@ -46,7 +46,9 @@ class CatalogueDialog(Dialog):
         self._job: Job[FoundPlaces] | None = None
         self.path = dressed(PathField(path), "Catalogue", placeholderText="catalogue.sqlite")
         self.name = dressed(QLineEdit(placeholderText="a full name, or a prefix and *"), "Name")
-        self.browse = push_button("&Browse…", "", self._ask_path)
+        self.browse = push_button(
+            "&Browse…", "", lambda: ask_for_file(self, "Catalogue", self.path.setText, filters=FILTERS)
+        )
         self.search = push_button("&Search", "", self.start_search)
         self.search.setDefault(True)
         self.model = Rows(COLUMNS, self)
@@ -76,9 +78,6 @@ class CatalogueDialog(Dialog):
     def settled(self) -> bool:
         """Whether no search is running."""
         return self._job is None
-
-    def _ask_path(self) -> None:
-        ask_for_files(self, "Catalogue", lambda paths: self.path.setText(paths[0]), filters=FILTERS)
 
     def start_search(self) -> None:
         """Search the catalogue for the name."""

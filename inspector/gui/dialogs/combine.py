@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from string import ascii_uppercase
 
@@ -25,7 +26,6 @@ from inspector.gui.kit.widgets import Details, Emptiable, push_button, sentence_
 from inspector.gui.panels.status_line import show_progress
 from inspector.operations.protocol.compare_views import CombinePlan, Ground, Step
 from inspector.operations.protocol.requests import CompareRequests
-from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.address import is_s3
 
 SIZE = (860, 480)
@@ -95,7 +95,11 @@ class CombineDialog(Dialog):
             toolTip="Write it although digests do not prove all of it",
         )
         self.bar = progress_bar("Progress of combining")
-        self.add = push_button("Add a &Copy…", "Use one more copy of the same archive", self._ask_copy)
+        self.add = push_button(
+            "Add a &Copy…",
+            "Use one more copy of the same archive",
+            lambda: ask_for_files(self, "Add a Copy", self.add_copies, near),
+        )
         self.add.setVisible(not by_hand)
         self.buttons.setStandardButtons(QDialogButtonBox.StandardButton.Cancel)
         self.write = self.add_button("&Write To…", "Write the new archive to a file, and check it")
@@ -130,13 +134,10 @@ class CombineDialog(Dialog):
 
     def _run(self, job: Job[CombinePlan] | Job[str]) -> None:
         self._job = job
-        job.progressed.connect(self._progressed)
+        job.progressed.connect(partial(show_progress, self.bar))
         job.finished.connect(self._enable)
         self.bar.setRange(0, 0)
         self._enable()
-
-    def _progressed(self, state: JobState) -> None:
-        show_progress(self.bar, state)
 
     def _show(self, plan: CombinePlan) -> None:
         self.plan = plan
@@ -168,9 +169,6 @@ class CombineDialog(Dialog):
         self.add.setEnabled(not running and self._client.is_open)
         agreed = not consent or self.accept_all.isChecked()
         self.write.setEnabled(plan is not None and not running and agreed and self._client.is_open)
-
-    def _ask_copy(self) -> None:
-        ask_for_files(self, "Add a Copy", self.add_copies, self._near)
 
     # ---- writing -----------------------------------------------------------------------------------------------
 

@@ -92,7 +92,13 @@ class ExtractDialog(Dialog):
         self.chosen.setEnabled(bool(selected))
         (self.chosen if selected and preselect else self.all).setChecked(True)
         self.folder = dressed(PathField(folder), "Folder to extract into")
-        self.browse = push_button("&Browse…", "", self._browse)
+        self.browse = push_button(
+            "&Browse…",
+            "",
+            lambda: ask_for_folder(
+                self, "Extract Into", lambda found: self.folder.setText(found[0]), self.folder.text()
+            ),
+        )
         self.on_conflict = choice_of("What to do with existing files", CONFLICT_LABELS)
         self.doubtful = dressed(QCheckBox(DOUBTFUL), toolTip=DOUBTFUL_TIP)
         self.keep_damaged = QCheckBox("&Keep damaged members, as NAME.damaged")
@@ -122,10 +128,7 @@ class ExtractDialog(Dialog):
         self._request_plan()
 
     def _browse(self) -> None:
-        ask_for_folder(self, "Extract Into", self._take_folder, self.folder.text())
-
-    def _take_folder(self, found: list[str]) -> None:
-        self.folder.setText(found[0])
+        ask_for_folder(self, "Extract Into", lambda found: self.folder.setText(found[0]), self.folder.text())
 
     def choices(self) -> ExtractionChoices:
         """The current choices."""

@@ -35,7 +35,12 @@ class SaveToDialog(Dialog):
         super().__init__(parent, title, "&Save")
         self.save = self.answer
         self.target = dressed(PathField(target), "Path, or address on S3")
-        self.browse = push_button("&Browse…", "Choose a file on this computer", self._browse)
+        # The check box of this dialog decides whether to replace; do not ask twice.
+        self.browse = push_button(
+            "&Browse…",
+            "Choose a file on this computer",
+            lambda: ask_for_new_file(self, title, "", self.target.setText, confirms=False),
+        )
         self.s3_target = s3_target
         self.overwrite = QCheckBox("&Replace existing files")
         self.remark = dressed(sentence_label(), "About the target")
@@ -71,10 +76,6 @@ class SaveToDialog(Dialog):
         self.remark.setText(problem or HINT)
         self.s3_target.follow(self.text())
         self.save.setEnabled(not problem)
-
-    def _browse(self) -> None:
-        # The check box of this dialog decides whether to replace; do not ask twice.
-        ask_for_new_file(self, self.windowTitle(), "", self.target.setText, confirms=False)
 
     def accept(self) -> None:
         """Accept a valid target; ask for the connection of an unknown bucket first."""

@@ -55,7 +55,11 @@ class SettingsDialog(Dialog):
         self.pages = dressed(QTabWidget(), "Settings by topic")
         for page in SettingsPage:
             self.pages.addTab(self._page(page), page.value)
-        self.reset = push_button("Reset This Page", "Reset this page to its defaults", self._reset_page)
+        self.reset = push_button(
+            "Reset This Page",
+            "Reset this page to its defaults",
+            lambda: self._reset(list(SettingsPage)[self.pages.currentIndex()]),
+        )
         tip = "Reset all settings to their defaults; recent files stay"
         self.reset_all = push_button("Reset All", tip, lambda: self._reset(*SettingsPage))
         for button in (self.reset, self.reset_all):
@@ -94,9 +98,6 @@ class SettingsDialog(Dialog):
         self.clear = dressed(button, "Clear recent files", enabled=bool(self._settings.recent))
         self.clear.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         form.addRow(QLabel("Recent files"), self.clear)
-
-    def _reset_page(self) -> None:
-        self._reset(list(SettingsPage)[self.pages.currentIndex()])
 
     def _reset(self, *pages: SettingsPage) -> None:
         for setting in preferences.ALL:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QInputDialog, QWidget
 
 from inspector.core.numbers import hexadecimal, in_bytes
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.document.experimenting import Experimenting
+from inspector.gui.flows.flow import Flow
 from inspector.gui.flows.hex_overlays import ONLY_FILE
 from inspector.gui.flows.save import PATCHES
 from inspector.gui.hex.hex_pane import HexPane
@@ -36,24 +38,15 @@ if TYPE_CHECKING:  # what opens an archive does not wait for them
     from inspector.gui.panels.changing.experiment import ExperimentPanel
 
 
-class ExperimentFlow(QObject):
-    """Applies changes to the selected bytes. ``parent`` owns the dialogs.
-
-    Signals:
-        chosen(str): the user chose to open the file that was written.
-    """
-
-    chosen = Signal(str)
+class ExperimentFlow(Flow):
+    """Applies changes to the selected bytes."""
 
     def __init__(
         self, document: Document, experiment: Experimenting, pane: HexPane, banner: Banner, parent: QWidget
     ) -> None:
-        super().__init__(parent)
-        self._document = document
+        super().__init__(document, banner, parent)
         self._experiment = experiment
         self._pane = pane
-        self._banner = banner
-        self._parent = parent
 
     def serve(self, panel: ExperimentPanel) -> None:
         """Do what the panel asks for."""
@@ -169,13 +162,10 @@ class ExperimentFlow(QObject):
 
         def write(target: str) -> None:
             # The dialog has asked before it replaces a file.
-            self._experiment.save(target, True, lambda sentence: self._saved(target, sentence))
+            self._experiment.save(target, True, partial(self.offer_to_open, target))
 
         name = f"{path.stem}-experiment{path.suffix}"
         ask_for_new_file(self._parent, title, name, write, self._document.location, (ALL_FILES,))
-
-    def _saved(self, target: str, sentence: str) -> None:
-        self._banner.ask(sentence, "Open It", lambda: self.chosen.emit(target))
 
     def ask_patch(self) -> None:
         """Ask for the file that what differs is written to as a patch."""

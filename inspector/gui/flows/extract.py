@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.gui.document.document import Document
+from inspector.gui.flows.flow import Flow
 from inspector.gui.ipc.client import Job
 from inspector.gui.kit.files import TempDir
 from inspector.gui.kit.table_models import FILES
@@ -28,15 +29,12 @@ if TYPE_CHECKING:  # what opens an archive does not wait for them
     from inspector.operations.protocol.extraction_views import ExportedFiles, ExtractionPlan, ExtractionResult
 
 
-class ExtractFlow(QObject):
-    """Extracts members to a folder. ``members`` is the panel they are selected in; ``parent`` owns the dialogs."""
+class ExtractFlow(Flow):
+    """Extracts members to a folder. ``members`` is the panel they are selected in."""
 
     def __init__(self, document: Document, banner: Banner, members: MembersPanel, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._document = document
-        self._banner = banner
+        super().__init__(document, banner, parent)
         self._members = members
-        self._parent = parent
         self._folder = ""
 
     def extract(self) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from inspector.gui.document.document import Document
 from inspector.gui.document.replaying import Replaying
+from inspector.gui.flows.flow import Flow
 from inspector.gui.kit.files import ALL_FILES, ask_for_new_file
 from inspector.gui.panels.banner import Banner
 
@@ -18,21 +19,12 @@ if TYPE_CHECKING:  # what opens an archive does not wait for them
     from inspector.operations.protocol.create_views import Draft
 
 
-class ReplayFlow(QObject):
-    """Asks what a replay needs. ``parent`` owns the dialogs.
-
-    Signals:
-        chosen(str): the user chose to open the file that was written.
-    """
-
-    chosen = Signal(str)
+class ReplayFlow(Flow):
+    """Asks what a replay needs."""
 
     def __init__(self, document: Document, replaying: Replaying, banner: Banner, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._document = document
+        super().__init__(document, banner, parent)
         self._replaying = replaying
-        self._banner = banner
-        self._parent = parent
 
     def serve(self, panel: ReplayPanel) -> None:
         """Do what the panel asks for."""
@@ -60,9 +52,6 @@ class ReplayFlow(QObject):
 
         def write(target: str) -> None:
             # The dialog has asked before it replaces a file.
-            self._replaying.save(target, lambda sentence: self._saved(target, sentence))
+            self._replaying.save(target, partial(self.offer_to_open, target))
 
         ask_for_new_file(self._parent, "Save State as New File", name, write, self._document.location, (ALL_FILES,))
-
-    def _saved(self, target: str, sentence: str) -> None:
-        self._banner.ask(sentence, "Open It", lambda: self.chosen.emit(target))

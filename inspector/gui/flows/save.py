@@ -7,14 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QInputDialog, QMessageBox, QWidget
 
-from inspector.core.edit import Edit
 from inspector.core.names import visible
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing, PendingUpload
+from inspector.gui.flows.flow import Flow
 from inspector.gui.ipc.client import Job
 from inspector.gui.kit.files import ALL_FILES, ask_for_file, ask_for_new_file
 from inspector.gui.panels.banner import Banner
@@ -31,24 +31,15 @@ if TYPE_CHECKING:  # what opens an archive does not wait for them
 PATCHES = "Patch (*.patch.json)"
 
 
-class SaveFlow(QObject):
-    """Writes copies of a document, repaired copies and patches to other files. ``parent`` owns the dialogs.
-
-    Signals:
-        chosen(str): the user chose to open the archive that was written.
-    """
-
-    chosen = Signal(str)
+class SaveFlow(Flow):
+    """Writes copies of a document, repaired copies and patches to other files."""
 
     def __init__(
         self, document: Document, editing: Editing, banner: Banner, connections: Connections, parent: QWidget
     ) -> None:
-        super().__init__(parent)
+        super().__init__(document, banner, parent)
         self._connections = connections
-        self._banner = banner
-        self._document = document
         self._editing = editing
-        self._parent = parent
 
     def ask_copy(self) -> None:
         """Ask where to save a changed copy."""
@@ -72,7 +63,10 @@ class SaveFlow(QObject):
 
     def _ask_new_archive(self, title: str, suffix: str, start: Callable[[str, bool, Connection], Job[Any]]) -> None:
         def begin(path: str, over: bool, s3: Connection) -> None:
-            start(path, over, s3).then(partial(self._written, path))
+            def written(result: WriteResult) -> None:
+                self.offer_to_open(path, " ".join((result.sentence, *result.warnings)))
+
+            start(path, over, s3).then(written)
 
         self._ask_target(title, self._file_name(suffix), begin)
 
@@ -81,11 +75,12 @@ class SaveFlow(QObject):
         edit = self._editing.pending
         if edit is not None:
             name = f"{self._document.name}.patch.json"
-            export = partial(self._export, edit)
-            ask_for_new_file(self._parent, "Export Patch", name, export, self._document.location, (PATCHES,))
+            document = self._document
 
-    def _export(self, edit: Edit, path: str) -> None:
-        self._document.start(ArchiveRequests.export_patch, edit, path).then(self._document.reported.emit)
+            def export(path: str) -> None:
+                document.start(ArchiveRequests.export_patch, edit, path).then(document.reported.emit)
+
+            ask_for_new_file(self._parent, "Export Patch", name, export, self._document.location, (PATCHES,))
 
     def ask_import(self) -> None:
         """Ask for a patch, and load its changes as pending."""
@@ -115,11 +110,6 @@ class SaveFlow(QObject):
         dialog.chosen.connect(then)
         dialog.open()
 
-    def _written(self, path: str, result: WriteResult) -> None:
-        """Report the archive that was written, with a button that opens it."""
-        message = " ".join((result.sentence, *result.warnings))
-        self._banner.ask(message, "Open It", lambda: self.chosen.emit(path))
-
 
 FILTERS = {
     "HTML page (*.html)": (ReportKind.HTML, False),
@@ -135,16 +125,11 @@ FILTERS = {
 _SUFFIXES = REPORT_SUFFIXES | {".txt": ReportKind.TEXT, ".json": ReportKind.JSON}
 
 
-class ExportFlow(QObject):
-    """Writes reports and digest manifests of a document. ``parent`` owns the dialogs."""
+class ExportFlow(Flow):
+    """Writes reports and digest manifests of a document."""
 
-    def __init__(self, document: Document, banner: Banner, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._document = document
-        self._banner = banner
-        self._parent = parent
-        self.notes: Sequence[str] = ()
-        """The user's notes, which stand in reports."""
+    notes: Sequence[str] = ()
+    """The user's notes, which stand in reports."""
 
     # ---- reports -----------------------------------------------------------------------------------------------
 
@@ -232,15 +217,12 @@ class UploadConfirmation(QObject):
 LEAVE_NOTE = "Leave It: do nothing. You can inspect the archive but not change it until you decide."
 
 
-class RecoveryFlow(QObject):
-    """Asks once what to do about an interrupted write. ``parent`` owns the box."""
+class RecoveryFlow(Flow):
+    """Asks once what to do about an interrupted write."""
 
     def __init__(self, document: Document, editing: Editing, banner: Banner, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._document = document
+        super().__init__(document, banner, parent)
         self._editing = editing
-        self._banner = banner
-        self._parent = parent
         self._asked = False
         document.statusChanged.connect(self._look)
 

@@ -93,13 +93,20 @@ def scrolling(body: QWidget, area: QScrollArea | None = None) -> QScrollArea:
     return area
 
 
-def side_by_side(*parts: tuple[QWidget, int], down: bool = False, collapses: bool = True) -> QSplitter:
-    """Widgets whose shares of the room the user can change, beside each other or, with ``down``, below each other."""
+def side_by_side(
+    *parts: tuple[QWidget, int], down: bool = False, collapses: bool = True, sized: bool = False
+) -> QSplitter:
+    """Widgets whose shares of the room the user can change, beside each other or, with ``down``, below each other.
+
+    ``sized``: they have these shares from the beginning, whatever size each would like to have.
+    """
     split = QSplitter(Qt.Orientation.Vertical if down else Qt.Orientation.Horizontal)
     split.setChildrenCollapsible(collapses)
     for at, (widget, share) in enumerate(parts):
         split.addWidget(widget)
         split.setStretchFactor(at, share)
+    if sized:
+        split.setSizes([1_000 * share for _, share in parts])
     return split
 
 

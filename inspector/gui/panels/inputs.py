@@ -125,7 +125,7 @@ class InputsPanel(QWidget):
             return
         self.sentence.setText("Reading the files…")
         self._job = job = self._client.start(CreateRequests.look, self._draft()).then(
-            self._show_contents, self._show_failure
+            self._show_contents, self.sentence.setText
         )
         job.finished.connect(self._job_finished)
 
@@ -133,9 +133,6 @@ class InputsPanel(QWidget):
         if self._job is job:
             self._job = None
             self.contentsChanged.emit()
-
-    def _show_failure(self, sentence: str) -> None:
-        self.sentence.setText(sentence)
 
     def _show_contents(self, contents: Contents | None) -> None:
         self.contents = contents

@@ -517,11 +517,9 @@ class LazyNames(QObject):
         numbers = sorted(list(self._requested)[-MAX_NAMES_PER_REQUEST:])
         self._requested.clear()
         self._sent.update(numbers)
-        self._job = self._client.start(ArchiveRequests.name_members, tuple(numbers)).then(self._names_received)
+        self._job = self._client.start(ArchiveRequests.name_members, tuple(numbers))
+        self._job.then(lambda rows: self.named.emit({row.index: row for row in rows}))
         self._job.finished.connect(self._job_finished)
-
-    def _names_received(self, rows: Any) -> None:
-        self.named.emit({row.index: row for row in rows})
 
     def _job_finished(self) -> None:
         self._job = None

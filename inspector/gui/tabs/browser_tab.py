@@ -75,7 +75,7 @@ class BrowserTab(SideTab):
         tip = "Extract the members of this archive to a folder"
         self.extract = push_button("E&xtract…", tip, partial(self._request, self.extractRequested))
         tip = "Copy the selection and everything below it to a folder"
-        self.download = push_button("&Download…", tip, self._ask_folder)
+        self.download = push_button("&Download…", tip, lambda: ask_for_folder(self, "Download To", self._download_to))
         self.sentence = dressed(SelectableLabel(), "Progress")
         self.bar = progress_bar("Bytes downloaded")
         self.stop = push_button("Cancel", "Stop; complete files stay (Esc)", self.cancel)
@@ -225,14 +225,11 @@ class BrowserTab(SideTab):
 
     # ---- download ----------------------------------------------------------------------------------------------
 
-    def _ask_folder(self) -> None:
-        ask_for_folder(self, "Download To", self._download_to)
-
     def _download_to(self, folders: list[str]) -> None:
         locations = tuple(entry.location for entry in self.selected())
         self._eta = Eta(monotonic())
         job = self._open_client().start(BrowseRequests.download, self.connection, locations, folders[0])
-        self._job = job.then(self._downloaded, self.message.say)
+        self._job = job.then(lambda result: self.message.say(f"Downloaded: {result.sentence}"), self.message.say)
         self._job.progressed.connect(self._progressed)
         self._job.finished.connect(self._job_finished)
         self.message.hide()
@@ -242,9 +239,6 @@ class BrowserTab(SideTab):
     def _progressed(self, state: JobState) -> None:
         self.sentence.setText(self._eta.text(state, monotonic()))
         show_progress(self.bar, state)
-
-    def _downloaded(self, result: Downloaded) -> None:
-        self.message.say(f"Downloaded: {result.sentence}")
 
     def _job_finished(self) -> None:
         if self._job is not None and self._job.cancelled:

@@ -158,8 +158,7 @@ class CompareTab(SideTab):
     def _lay_out(self) -> None:
         tools = in_row((self.filter, 1), *self.levels.values(), *self.take.values(), edge=LINE)
         lower = page_of(in_column(tools, (self._list_stack, 1), self.about))
-        below = side_by_side((lower, 3), (self.byte, 2), collapses=False)
-        below.setSizes((3_000, 2_000))  # shares of what there is
+        below = side_by_side((lower, 3), (self.byte, 2), collapses=False, sized=True)
         halves = side_by_side((self._byte_stack, 3), (below, 2), down=True, collapses=False)
         head = in_row((self.names, 1), self.bar, self.stop, self.combine, self.again, self.swap, edge=LINE)
         result = in_row((self.sentence, 1), self.in_step, self.previous, self.next, edge=LINE)
@@ -242,8 +241,8 @@ class CompareTab(SideTab):
         self._job.finished.connect(self._update_buttons)
         self.bar.setRange(0, 0)
         self.sentence.setText("Comparing…")
-        self._byte_stack.show_sentence("Comparing…")
-        self._list_stack.show_sentence("Comparing…")
+        for stack in (self._byte_stack, self._list_stack):
+            stack.show_sentence("Comparing…")
         self._update_buttons()
 
     def swap_sides(self) -> None:
@@ -291,8 +290,8 @@ class CompareTab(SideTab):
         running = self.running
         for widget in (self.bar, self.stop):
             widget.setVisible(running)
-        self.again.setEnabled(not running)
-        self.swap.setEnabled(not running)
+        for button in (self.again, self.swap):
+            button.setEnabled(not running)
         runs = not running and len(self._alignment) > 0
         for button in (self.previous, self.next, self.combine):
             button.setEnabled(runs)
@@ -306,10 +305,7 @@ class CompareTab(SideTab):
         self._alignment = Alignment() if known is None else known
         for side, view in self.views.items():
             before = view.model()
-            fetch = partial(self._fetch, side)
-            fetch_runs = partial(self._fetch_runs, side)
-            model = AlignedModel(self._alignment, side, fetch, fetch_runs, self) if self._alignment.size else None
-            view.setModel(model)
+            view.setModel(self._aligned(side) if self._alignment.size else None)
             if before is not None:
                 before.deleteLater()
         self.map.show_alignment(self._alignment)
@@ -319,6 +315,20 @@ class CompareTab(SideTab):
         self.byte.show_nothing()
         if compared is not None:
             self._show_result(compared)
+
+    def _aligned(self, side: str) -> AlignedModel:
+        client = self.client
+
+        def fetch(offset: int, length: int, deliver: Callable[[bytes], None]) -> None:
+            client.ask(CompareRequests.side_bytes, side, offset, length).then(deliver, lambda _: deliver(b""))
+
+        def fetch_runs(start: int, stop: int, deliver: Callable[[list[Run]], None]) -> None:
+            client.ask(CompareRequests.side_runs, side, start, stop).then(deliver, lambda _: deliver([]))
+
+        return AlignedModel(self._alignment, side, fetch, fetch_runs, self)
+
+    def _ask_byte(self, side: str, offset: int, length: int, deliver: Callable[[SideByte | None], None]) -> None:
+        self.client.ask(CompareRequests.side_byte, side, offset, length).then(deliver, lambda _: deliver(None))
 
     def _show_result(self, compared: Compared) -> None:
         summary = compared.summary
@@ -351,15 +361,6 @@ class CompareTab(SideTab):
             self._list_stack.show_sentence("No match: no difference fits the filter and the boxes.")
         else:
             self._list_stack.show_view(self.table)
-
-    def _fetch(self, side: str, offset: int, length: int, deliver: Callable[[bytes], None]) -> None:
-        self.client.ask(CompareRequests.side_bytes, side, offset, length).then(deliver, lambda _: deliver(b""))
-
-    def _fetch_runs(self, side: str, start: int, stop: int, deliver: Callable[[list[Run]], None]) -> None:
-        self.client.ask(CompareRequests.side_runs, side, start, stop).then(deliver, lambda _: deliver([]))
-
-    def _ask_byte(self, side: str, offset: int, length: int, deliver: Callable[[SideByte | None], None]) -> None:
-        self.client.ask(CompareRequests.side_byte, side, offset, length).then(deliver, lambda _: deliver(None))
 
     def _mark_wrong(self, rights: str) -> None:
         """Outline, on the side that is wrong, the runs in which the other is right."""
@@ -438,12 +439,13 @@ class CompareTab(SideTab):
 
     def _explain(self) -> None:
         """Say what the bytes at the caret mean on both sides."""
-        places = {side: at for side, view in self.views.items() if (at := view.own_byte()) is not None}
-        if self.client.is_open:
-            self.byte.show_bytes(places, self._show_meaning)
 
-    def _show_meaning(self, found: dict[str, str]) -> None:
-        self.meaning.setText("   ".join(f"{side.upper()}: {text}" for side, text in found.items()))
+        def show(found: dict[str, str]) -> None:
+            self.meaning.setText("   ".join(f"{side.upper()}: {text}" for side, text in found.items()))
+
+        if self.client.is_open:
+            places = {side: at for side, view in self.views.items() if (at := view.own_byte()) is not None}
+            self.byte.show_bytes(places, show)
 
     def go_to_expression(self, expression: str) -> None:
         """Go to an offset, ``end`` or a member of the side used last; ``a:`` or ``b:`` before it names the side."""
@@ -506,17 +508,16 @@ class CompareTab(SideTab):
 
     def next_difference(self) -> None:
         """Select the next differing run; the first one after the last."""
-        if len(self._alignment):
-            caret = self._current()
-            self.go_to_run(self._alignment.before(caret + 1) % len(self._alignment))
+        self._step(lambda caret: self._alignment.before(caret + 1))
 
     def previous_difference(self) -> None:
         """Select the previous differing run; the last one before the first."""
-        if len(self._alignment):
-            self.go_to_run((self._alignment.before(self._current()) - 1) % len(self._alignment))
+        self._step(lambda caret: self._alignment.before(caret) - 1)
 
-    def _current(self) -> int:
-        return self.views[B if self.views[B].hasFocus() else A].caret()
+    def _step(self, run_from: Callable[[int], int]) -> None:
+        if len(self._alignment):
+            view = self.views[B if self.views[B].hasFocus() else A]
+            self.go_to_run(run_from(view.caret()) % len(self._alignment))
 
     def _show_row(self, index: QModelIndex) -> None:
         row = self.model.row(index)

@@ -114,20 +114,6 @@ def test_what_is_on_this_computer_costs_nothing(show: Show, window: Window) -> N
     assert window.findChild(RequestTotals) is None
 
 
-def test_the_rows_of_requests_grow_and_go(qtmodeltester: Any) -> None:
-    def made(number: int) -> Request:
-        return Request(float(number), "GET", "s3://b/k", 0, number + 1, number, 1.5, 200, Why.READING, 1 + number % 2)
-
-    model = Rows(COLUMNS)
-    qtmodeltester.check(model)
-    model.renew(tuple(map(made, range(5))))
-    model.renew(tuple(map(made, range(3, 9))))
-    assert [model.index(row, 2).data() for row in range(model.rowCount())] == [f"0..{n + 1}" for n in range(3, 9)]
-    assert model.index(0, 5).data() == "200 after 2 tries"
-    model.renew(())
-    assert model.rowCount() == 0
-
-
 def test_requests_in_flight_stand_last_until_they_have_finished(qtmodeltester: Any) -> None:
     def made(number: int, phase: Phase) -> Request:
         status = 200 if phase is Phase.DONE else 0

@@ -119,9 +119,8 @@ class ReaderPanel(QWidget):
         for widget in (self.end, self.variables, self.readers):
             widget.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         texts = side_by_side((self.end, 3), (self.variables, 2))
-        side = side_by_side((self.readers, 0), (texts, 0), down=True)
-        side.setSizes([1_000, 1_000])
-        split = side_by_side((self.tree, 3), (side, 2))
+        side = side_by_side((self.readers, 1), (texts, 1), down=True, sized=True)
+        split = side_by_side((self.tree, 3), (side, 2), sized=True)
         costs = in_row((self.costs, 1), label_of("Latency:", self.latency), self.latency)
         column = in_column(self.about, (split, 1), self.timeline, costs, edge=(GRID, 0, GRID, GRID), gap=GRID)
         return page_of(column, "Steps, variables and readers")
