@@ -8,7 +8,7 @@ from typing import Any
 
 from inspector.core.program.hints import Hint, HintTexts
 from inspector.core.program.log import STANDARD_ERROR
-from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.connection import Connection, Consent
 
 PROGRESS_INTERVAL_S = 10.0
 """Seconds between two progress lines where standard error is not a terminal."""
@@ -29,6 +29,7 @@ HINT_TEXTS: HintTexts = {
     Hint.REMOVE_UNFINISHED: "--remove-unfinished",
     Hint.DROP_JOURNAL: "repair --accept drop-broken-journal",
     Hint.WHOLE: "--whole",
+    Hint.UNCONDITIONAL: "--unconditional",
     Hint.FIRST_KEY: "--first-key N",
 }
 """What the terminal calls each hint in a message; empty for those without an option."""
@@ -121,11 +122,24 @@ MESSAGES = (
 )
 """What every sub-command has: how much it says on standard error."""
 DRY_RUN = Option("--dry-run", action="store_true", help="show what would be written, and write nothing")
-WHOLE = Option(
-    "--whole",
-    action="store_true",
-    help="send all of an object on S3 if the server cannot copy the unchanged parts",
+CONSENTS = (
+    Option(
+        "--whole",
+        action="store_true",
+        help="send all of an object on S3 if the server cannot copy the unchanged parts",
+    ),
+    Option(
+        "--unconditional",
+        action="store_true",
+        help="write an object on S3 even if the server would overwrite what someone else writes at that moment",
+    ),
 )
+
+
+def consents_of(options: argparse.Namespace) -> Consent:
+    """What the options ``CONSENTS`` agree to."""
+    whole = Consent.WHOLE if options.whole else Consent.NONE
+    return whole | (Consent.UNCONDITIONAL if options.unconditional else Consent.NONE)
 
 
 def with_debug_target(arguments: Sequence[str]) -> list[str]:

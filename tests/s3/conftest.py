@@ -13,6 +13,8 @@ import platformdirs
 import pytest
 from botocore.config import Config
 
+from inspector.sources.s3.uploads.conditions import remember
+from inspector.sources.s3.uploads.sender import sender_for
 from tests.patience import PATIENCE
 from tests.s3.bucket import BUCKET, Bucket
 from tests.s3.proxy import Proxy
@@ -48,6 +50,13 @@ def no_waiting_between_tries(monkeypatch: pytest.MonkeyPatch) -> None:
 def notes() -> list[Path]:
     """What is noted of uploads that have not ended."""
     return list((platformdirs.user_state_path("archive-inspector", appauthor=False) / "uploads").glob("*"))
+
+
+def forget_conditions() -> None:
+    """Let nothing be known of how servers treat conditions."""
+    folder = platformdirs.user_state_path("archive-inspector", appauthor=False) / "conditions"
+    for path in folder.glob("*"):
+        path.unlink()
 
 
 @pytest.fixture(autouse=True)
@@ -108,7 +117,14 @@ class Store(Bucket):
 
 @pytest.fixture
 def store(straight: Any, proxy: Proxy) -> Store:
-    return Store(straight, proxy)
+    """A server that is known to hold to conditions; ``forget_conditions`` makes it one that was never asked."""
+    made = Store(straight, proxy)
+    forget_conditions()
+    sender = sender_for(made.connection)
+    sender.server = proxy.headers()["Server"]
+    for in_parts in (False, True):
+        remember(sender, True, in_parts=in_parts)
+    return made
 
 
 @pytest.fixture(scope="session")

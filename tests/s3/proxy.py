@@ -60,7 +60,7 @@ class Reply:
 
 
 Forward = Callable[..., Reply]
-"""Asks the server; headers that are named are left out, others may be given, and ``more`` of the query."""
+"""Asks the server; named headers are left out, others may be given, ``more`` of the query, and what is ``sent``."""
 
 Fault = Callable[[Seen, Forward], Reply]
 
@@ -106,6 +106,22 @@ def answering(**headers: str) -> Fault:
         reply = forward()
         said = {name.replace("_", "-").lower(): value for name, value in headers.items()}
         reply.headers = {name: value for name, value in reply.headers.items() if name.lower() not in said} | said
+        return reply
+
+    return fault
+
+
+def flipping(at: int) -> Fault:
+    """Something on the way always changes a bit of the same byte of an object."""
+
+    def fault(seen: Seen, forward: Forward) -> Reply:
+        reply = forward()
+        said = next((value for name, value in reply.headers.items() if name.lower() == "content-range"), "bytes 0-")
+        start = int(said.removeprefix("bytes ").partition("-")[0])
+        if seen.method == "GET" and (seen.range or not urlsplit(seen.path).query) and 0 <= at - start < len(reply.body):
+            data = bytearray(reply.body)
+            data[at - start] ^= 4
+            reply.body = bytes(data)
         return reply
 
     return fault
@@ -200,7 +216,8 @@ def after(count: int, fault: Fault) -> Fault:
 class Proxy:
     """``log`` has every request that was made, in order, ``moved`` the bytes of all bodies, of either direction.
 
-    It stands before the server at ``port``, and listens on a port of its own choice or on ``at``.
+    It stands before the server at ``port``, and listens on a port of its own choice or on ``at``. ``enforces``: a
+    completion with an If-Match that does not hold is refused, as Amazon does; moto and Ceph 16 let it overwrite.
     """
 
     def __init__(self, port: int, at: int = 0) -> None:
@@ -209,6 +226,7 @@ class Proxy:
         self._lasting: Fault | None = None
         self.log: list[Seen] = []
         self.moved = 0
+        self.enforces = True
         owner = self
 
         class Handler(_Handler):
@@ -244,9 +262,14 @@ class Proxy:
         finally:
             self._lasting = before
 
+    def headers(self) -> dict[str, str]:
+        """What the server says of itself."""
+        return _ask(self._upstream, "HEAD", "/", {}, b"").headers
+
     def reset(self) -> None:
         self.log.clear()
         self.moved = 0
+        self.enforces = True
         self._faults.clear()
 
     def close(self) -> None:
@@ -258,15 +281,26 @@ class Proxy:
         self.log.append(seen)
         self.moved += len(body)
 
-        def forward(*without: str, more: str = "", **instead: str) -> Reply:
+        def forward(*without: str, more: str = "", sent: bytes | None = None, **instead: str) -> Reply:
             left_out = {name.lower() for name in without}
-            headers = {name: value for name, value in seen.headers.items() if name.lower() not in left_out}
-            return _ask(self._upstream, seen.method, seen.path + more, headers | instead, body)
+            headers = {name: value for name, value in seen.headers.items() if name.lower() not in left_out} | instead
+            if self.enforces and not _holds(self._upstream, seen, headers):
+                return refuse(412, "PreconditionFailed")(seen, forward)
+            return _ask(self._upstream, seen.method, seen.path + more, headers, sent if sent is not None else body)
 
         fault = self._faults.pop(0) if self._faults else self._lasting
         reply = fault(seen, forward) if fault else forward()
         self.moved += len(reply.body)
         return reply
+
+
+def _holds(port: int, seen: Seen, headers: dict[str, str]) -> bool:
+    """Whether an upload may be completed, by its If-Match."""
+    wanted = next((value for name, value in headers.items() if name.lower() == "if-match"), "")
+    if seen.method != "POST" or "uploadId" not in seen.path or not wanted:
+        return True
+    there = _ask(port, "HEAD", urlsplit(seen.path).path, {"Authorization": "AWS x:y"}, b"").headers
+    return wanted.strip('"') in [value.strip('"') for name, value in there.items() if name.lower() == "etag"]
 
 
 def _ask(port: int, method: str, path: str, headers: dict[str, str], body: bytes) -> Reply:

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from inspector.cli.archives import open_parts
-from inspector.cli.options import CONNECTION, DRY_RUN, JSON, WHOLE, Option, connection_of, location
+from inspector.cli.options import CONNECTION, CONSENTS, DRY_RUN, JSON, Option, connection_of, consents_of, location
 from inspector.cli.output import Lines, ProgressBar, complain, write_lines, write_objects
 from inspector.cli.write_options import REMOVE_UNFINISHED, handle_unfinished_around
 from inspector.core.edit import Edit
@@ -38,7 +38,7 @@ HEADER_CHANGES = (
 OPTIONS = (
     location("the archive"),
     DRY_RUN,
-    WHOLE,
+    *CONSENTS,
     *HEADER_CHANGES,
     Option(
         "--to", metavar="COPY", default="", help="leave the archive as it is, such as a read-only one, and write a copy"
@@ -67,10 +67,10 @@ def run(options: argparse.Namespace) -> None:
     written = _write(archive, edit, options) if edit is not None and not options.dry_run else None
     view = header_view(archive, draft)
     source = archive.source if isinstance(archive.source, S3Source) else None
-    sent = sent_bytes(edit, whole=options.whole) if edit is not None and source is not None else None
+    sent = sent_bytes(edit, consents_of(options)) if edit is not None and source is not None else None
     lines = _lines(view, edit, options.dry_run)
     if edit is not None and options.dry_run and source is not None:
-        lines += ["This would be sent:", *sending_lines(source, edit, whole=options.whole)]
+        lines += ["This would be sent:", *sending_lines(source, edit, consents_of(options))]
     lines += [written.sentence] if written is not None else []
     with Lines(as_json=options.json) as out:
         out.row(_object(opened[0].label, view, edit, written, sent), *map(visible, lines))
@@ -115,17 +115,17 @@ def _assignment(text: str) -> tuple[int, TacoEntry]:
 
 
 def _write(archive: Opened, edit: Edit, options: argparse.Namespace) -> WriteResult:
-    readable, whole = file_of(archive), options.whole
+    readable = file_of(archive)
     if options.to:
         with ProgressBar(Progress()) as progress:
             save_copy(readable, edit, options.to, progress, False, connection_of(options))
         return WriteResult(f"{visible(options.to)} is the archive with this header.")
     source = writable(readable)
     if isinstance(source, S3Source):
-        for line in sending_lines(source, edit, whole=whole, planned=False):
+        for line in sending_lines(source, edit, consents_of(options), planned=False):
             complain(line)
     with ProgressBar(Progress()) as progress:
-        return write_edit(source, edit, progress, whole=whole)
+        return write_edit(source, edit, progress, consents_of(options))
 
 
 def _lines(view: HeaderView, edit: Edit | None, dry_run: bool) -> list[str]:

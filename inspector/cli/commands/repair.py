@@ -13,12 +13,13 @@ from inspector.cli.archives import LocationPart, open_parts
 from inspector.cli.bootstrap import FINE, NOT_SOUND, UNREADABLE
 from inspector.cli.options import (
     CONNECTION,
+    CONSENTS,
     DRY_RUN,
     JSON,
     PROGRESS,
-    WHOLE,
     Option,
     connection_of,
+    consents_of,
     location,
     non_empty_name,
 )
@@ -55,7 +56,7 @@ MAX_NAMED = 20
 OPTIONS = (
     location("the archive"),
     DRY_RUN,
-    WHOLE,
+    *CONSENTS,
     PROGRESS,
     REMOVE_UNFINISHED,
     Option("--to", type=non_empty_name, metavar="COPY", help="write a repaired copy, or save there what is whole"),
@@ -182,7 +183,8 @@ def _settle(options: argparse.Namespace) -> int:
     if options.history or options.clear_history:
         return _history(options)
     if options.take_back:
-        done = take_back(options.location, connection_of(options), dry_run=options.dry_run)
+        consents = consents_of(options)
+        done = take_back(options.location, connection_of(options), consents=consents, dry_run=options.dry_run)
     elif (found := interrupted(options.location)) is None:
         done = f"No change of {options.location} is waiting to be finished."
     elif options.dry_run:
@@ -218,7 +220,7 @@ def _repair(part: LocationPart, options: argparse.Namespace, out: Lines) -> int:
         out.write(_text(part.label, shown))
         if shown.edit is not None and isinstance(part.archive.source, S3Source) and not options.to:
             source, planned_only = part.archive.source, options.dry_run
-            lines = sending_lines(source, shown.edit, whole=options.whole, planned=planned_only)
+            lines = sending_lines(source, shown.edit, consents_of(options), planned=planned_only)
             out.write("".join(f"{line}\n" for line in ("  Sent:", *(f"    {each}" for each in lines))))
         out.flush()
     old = OldBytes(part.archive.source, planned) if options.json else None
@@ -249,7 +251,7 @@ def _write(planned: Plan, part: LocationPart, options: argparse.Namespace, progr
         return save_salvage(planned, source, copy, progress, connection=reached)
     if not planned.has_repairs:
         return None
-    return apply_plan(planned, source, copy, progress, whole=options.whole, connection=reached)
+    return apply_plan(planned, source, copy, progress, consents=consents_of(options), connection=reached)
 
 
 # ---- words -----------------------------------------------------------------------------------------------------

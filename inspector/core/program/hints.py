@@ -21,6 +21,7 @@ class Hint(StrEnum):
     AGAIN = "open it again"
     OVERWRITE = "overwrite what is there"
     WHOLE = "send all of an object"
+    UNCONDITIONAL = "write although someone else's change could be lost"
     REMOVE_UNFINISHED = "remove unfinished uploads and files"
     DROP_JOURNAL = "set a damaged journal aside"
     FIRST_KEY = "number files in order"

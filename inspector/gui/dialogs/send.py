@@ -9,6 +9,7 @@ from inspector.core.numbers import count, in_bytes
 from inspector.gui.document.editing import PendingUpload
 from inspector.gui.kit.building import Dialog, dressed
 from inspector.gui.kit.widgets import sentence_label
+from inspector.sources.s3.connection import Consent
 
 SIZE = (640, 340)
 NOTE = (
@@ -21,7 +22,8 @@ class SendDialog(Dialog):
     """Shows the planned upload as ``lines``."""
 
     def __init__(self, parent: QWidget, location: str, upload: PendingUpload, lines: tuple[str, ...]) -> None:
-        super().__init__(parent, "Send to S3", "&Send All of It" if upload.whole else "&Send")
+        risk = "&Send Anyway" if upload.consents else "&Send"
+        super().__init__(parent, "Send to S3", "&Send All of It" if Consent.WHOLE in upload.consents else risk)
         self.send = self.answer
         self.sentence = sentence_label(_summary(location, upload))
         siblings = (f"{name}: written next to it" for name in upload.siblings)
@@ -30,8 +32,8 @@ class SendDialog(Dialog):
         self.remark = sentence_label(NOTE)
         self.lay_out(self.sentence, (self.lines, 1), self.remark)
         self.resize(*SIZE)
-        # Enter must not start an upload that costs much more than was requested.
-        usual = self.buttons.button(QDialogButtonBox.StandardButton.Cancel) if upload.whole else self.send
+        # Enter must not start an upload that costs or risks more than was requested.
+        usual = self.buttons.button(QDialogButtonBox.StandardButton.Cancel) if upload.consents else self.send
         usual.setDefault(True)
         usual.setFocus()
 

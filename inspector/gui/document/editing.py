@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from bisect import bisect_right, insort
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -20,10 +21,10 @@ from inspector.gui.kit.widgets import debounce
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
 from inspector.sources.s3.address import is_s3
-from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.connection import Connection, Consent
 
 if TYPE_CHECKING:  # what opens an archive does not wait for them
-    from inspector.operations.protocol.edit_views import OnlyWhole, PastWrite, Repaired, WriteResult
+    from inspector.operations.protocol.edit_views import NeedsConsent, PastWrite, Repaired, WriteResult
 
 PREVIEW_DELAY_MS = 200
 """The archive is decoded with the pending changes after this time without a change."""
@@ -35,14 +36,13 @@ NOT_IN_A_REPLAY = "This is a replay: leave it before you change the archive itse
 class PendingUpload(Struct, frozen=True):
     """An upload that waits for the user: an edit, and ``siblings``, the names of files stored next to the archive.
 
-    ``start`` starts it; its argument says whether to upload the whole object. ``whole``: only that is possible, for
-    the reason ``why``.
+    ``start`` starts it with what the user agrees to. It goes only with ``consents``, for the reason ``why``.
     """
 
     edit: Edit | None
     siblings: tuple[str, ...]
-    start: Callable[[bool], None]
-    whole: bool = False
+    start: Callable[[Consent], None]
+    consents: Consent = Consent.NONE
     why: str = ""
 
 
@@ -252,45 +252,49 @@ class Editing(QObject):
         if edit is not None and self.may_write(edit):
             label = edit.label if steps == 1 else plural("Make {number} change", "Make {number} changes", steps)
             every = dataclasses.replace(edit, label=label)
-            self.carry_out(lambda whole: self._document.start(ArchiveRequests.write, every, whole), edit=every)
+            self.carry_out(lambda consents: self._document.start(ArchiveRequests.write, every, consents), edit=every)
 
     def take_back(self) -> None:
         """Restore the bytes that the last write replaced or cut off."""
         edit = self.revert
         if edit is not None:
-            self.carry_out(lambda whole: self._document.start(ArchiveRequests.write, edit, whole), edit=edit)
+            self.carry_out(lambda consents: self._document.start(ArchiveRequests.write, edit, consents), edit=edit)
         elif self.can_take_back and is_s3(self._document.location):
             self.start_before(0, self._write_back)
         elif self.can_take_back:
-            self.carry_out(lambda whole: self._document.start(ArchiveRequests.take_back, whole), edit=None)
+            self.carry_out(lambda consents: self._document.start(ArchiveRequests.take_back, consents), edit=None)
 
     def _write_back(self, edits: tuple[Edit, ...]) -> None:
         (edit,) = edits
-        self.carry_out(lambda whole: self._document.start(ArchiveRequests.write, edit, whole), edit=edit)
+        self.carry_out(lambda consents: self._document.start(ArchiveRequests.write, edit, consents), edit=edit)
 
     def start_before(self, number: int, done: Callable[[tuple[Edit, ...]], object]) -> None:
         """Call ``done`` with the edits that lead to the state before write ``number`` of ``past``."""
         self._document.start(ArchiveRequests.edits_before, number).then(done)
 
     def carry_out(
-        self, work: Callable[[bool], Job[WriteResult | OnlyWhole]], edit: Edit | None, siblings: tuple[str, ...] = ()
+        self,
+        work: Callable[[Consent], Job[WriteResult | NeedsConsent]],
+        edit: Edit | None,
+        siblings: tuple[str, ...] = (),
     ) -> None:
         """Start ``work``, which applies ``edit`` and writes files ``siblings`` the archive; on S3 after confirming.
 
-        The argument of ``work`` says whether to upload the whole object. In an experiment nothing is started.
+        The argument of ``work`` is what the user agrees to. In an experiment nothing is started.
         """
         if self._refused():
             return
 
-        def start(whole: bool) -> None:
+        def start(consents: Consent) -> None:
             # A write that finishes although it was cancelled must still be settled.
-            work(whole).then(take).binding = True
+            work(consents).then(partial(take, consents)).binding = True
 
-        def take(result: WriteResult | OnlyWhole) -> None:
-            from inspector.operations.protocol.edit_views import OnlyWhole
+        def take(agreed: Consent, result: WriteResult | NeedsConsent) -> None:
+            from inspector.operations.protocol.edit_views import NeedsConsent
 
-            if isinstance(result, OnlyWhole):
-                self.confirmationNeeded.emit(replace(upload, whole=True, why=result.sentence))
+            if isinstance(result, NeedsConsent):
+                again = agreed | result.consent
+                self.confirmationNeeded.emit(replace(upload, consents=again, why=result.sentence))
             else:
                 self.settle(result)
 
@@ -298,7 +302,7 @@ class Editing(QObject):
         if is_s3(self._document.location):
             self.confirmationNeeded.emit(upload)
         else:
-            start(False)
+            start(Consent.NONE)
 
     def read_again(self) -> None:
         """Reload the archive, and keep the pending changes if they apply to it."""

@@ -22,11 +22,11 @@ from inspector.operations.protocol.check_views import ALGORITHMS, REPORT_SUFFIXE
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import ManifestResult, Stage
 from inspector.sources.s3.address import is_s3
-from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.connection import Connection, Consent
 from inspector.sources.web.address import is_remote
 
 if TYPE_CHECKING:  # what opens an archive does not wait for them
-    from inspector.operations.protocol.edit_views import Interrupted, OnlyWhole, WayOut, WriteResult
+    from inspector.operations.protocol.edit_views import Interrupted, NeedsConsent, WayOut, WriteResult
 
 PATCHES = "Patch (*.patch.json)"
 
@@ -48,8 +48,8 @@ class SaveFlow(Flow):
     def ask_repaired(self, accepted: tuple[str, ...]) -> None:
         """Ask where to save a repaired copy."""
 
-        def start(path: str, over: bool, s3: Connection) -> Job[WriteResult | OnlyWhole]:
-            return self._document.start(ArchiveRequests.make_repairs, accepted, path, False, over, s3)
+        def start(path: str, over: bool, s3: Connection) -> Job[WriteResult | NeedsConsent]:
+            return self._document.start(ArchiveRequests.make_repairs, accepted, path, Consent.NONE, over, s3)
 
         self._ask_new_archive("Repair a Copy", "repaired", start)
 
@@ -202,7 +202,7 @@ class UploadConfirmation(QObject):
         if upload.edit is None:
             self._show(upload, ())
             return
-        self._document.client.ask(ArchiveRequests.upload_preview, upload.edit, upload.whole).then(
+        self._document.client.ask(ArchiveRequests.upload_preview, upload.edit, upload.consents).then(
             partial(self._show, upload), self._document.reported.emit
         )
 
@@ -210,7 +210,7 @@ class UploadConfirmation(QObject):
         from inspector.gui.dialogs.send import SendDialog
 
         dialog = SendDialog(self._parent, self._document.location, upload, lines)
-        dialog.accepted.connect(lambda: upload.start(upload.whole))
+        dialog.accepted.connect(lambda: upload.start(upload.consents))
         dialog.open()
 
 

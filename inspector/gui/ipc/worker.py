@@ -119,6 +119,7 @@ HINT_TEXTS: HintTexts = {
     Hint.AGAIN: "File > Reload",
     Hint.OVERWRITE: "Replace existing files",
     Hint.WHOLE: "Send All of It",
+    Hint.UNCONDITIONAL: "Send Anyway",
     Hint.REMOVE_UNFINISHED: "Remove unfinished files of killed runs",
     Hint.DROP_JOURNAL: "open it again and choose Decide",
     Hint.FIRST_KEY: "Number the files in order",

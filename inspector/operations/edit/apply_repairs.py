@@ -42,7 +42,7 @@ from inspector.sources.local.changes.old_bytes import store_detached
 from inspector.sources.local.disk_calls import reason
 from inspector.sources.local.file import FileSource, TemporarySource
 from inspector.sources.s3.address import Address, is_s3, parse
-from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.connection import DEFAULT, Connection, Consent
 from inspector.sources.s3.request_log import RequestLog
 from inspector.sources.s3.source import RemoteSource, S3Source
 from inspector.sources.web.address import is_web, read_only
@@ -213,15 +213,16 @@ def writable(source: Readable) -> FileSource | S3Source:
     return source
 
 
-def write_edit(source: Readable, edit: Edit, progress: Progress | None = None, *, whole: bool = False) -> WriteResult:
+def write_edit(
+    source: Readable, edit: Edit, progress: Progress | None = None, consents: Consent = Consent.NONE
+) -> WriteResult:
     """Write an edit into the file or object of ``source`` unless that has changed since it was opened.
 
-    ``whole`` sends the whole object, for servers that cannot copy parts. Raises EditError if nothing was written, and
-    Cancelled.
+    ``consents`` are for S3. Raises EditError if nothing was written, and Cancelled.
     """
     source = writable(source)
     if isinstance(source, S3Source):
-        return write_edit_to_s3(source, edit, progress or Progress(), whole=whole)
+        return write_edit_to_s3(source, edit, progress or Progress(), consents)
     written = write(source.path, edit, source.identity)
     cut, done = edit.dropped, []
     if edit.patches:
@@ -240,12 +241,12 @@ def apply_plan(
     progress: Progress,
     *,
     over: bool = False,
-    whole: bool = False,
+    consents: Consent = Consent.NONE,
     connection: Connection = DEFAULT,
 ) -> WriteResult:
     """Apply a plan in place, or write the repaired archive to the file or object ``copy``.
 
-    ``over`` replaces an existing file; ``whole`` is as in write_edit; ``connection`` says how to reach the copy.
+    ``over`` replaces an existing file; ``consents`` are as in write_edit; ``connection`` says how to reach the copy.
     Raises OperationError and EditError if nothing was written, SourceError and Cancelled.
     """
     if not copy:
@@ -256,12 +257,12 @@ def apply_plan(
         return _repair_copy(plan, source, copy, progress, over=over, connection=connection)
     result = WriteResult(done_sentence(plan.repairs[0].title))
     if plan.edit is not None:
-        result = write_edit(source, plan.edit, progress, whole=whole)
-    messages = _write_siblings(plan, source, progress)
+        result = write_edit(source, plan.edit, progress, consents)
+    messages = _write_siblings(plan, source, progress, consents)
     return replace(result, warnings=(*_lost(plan.repairs), *result.warnings, *messages))
 
 
-def _write_siblings(plan: Plan, source: Readable, progress: Progress) -> tuple[str, ...]:
+def _write_siblings(plan: Plan, source: Readable, progress: Progress, consents: Consent) -> tuple[str, ...]:
     """Write the files beside the archive, which is repaired by then.
 
     Returns sentences: where old files are stored, and which files could not be written.
@@ -269,8 +270,8 @@ def _write_siblings(plan: Plan, source: Readable, progress: Progress) -> tuple[s
     messages: list[str] = []
     for each in sibling_files(plan):
         try:
-            messages.append(write_sibling(plan, each, source, progress))
-        except (SourceError, Cancelled) as error:
+            messages.append(write_sibling(plan, each, source, progress, consents))
+        except (SourceError, EditError, Cancelled) as error:
             if plan.edit is None:
                 raise
             why = "that was cancelled" if isinstance(error, Cancelled) else str(error)
@@ -389,7 +390,9 @@ def sibling_name(path: str, beside: SiblingFile | Companion) -> str:
     return path.removesuffix(beside.instead_of) + beside.suffix
 
 
-def write_sibling(plan: Plan, beside: SiblingFile, source: Readable, progress: Progress) -> str:
+def write_sibling(
+    plan: Plan, beside: SiblingFile, source: Readable, progress: Progress, consents: Consent = Consent.NONE
+) -> str:
     """Write a repaired file beside the archive; returns a sentence on where the old one is stored, if there was one.
 
     A missing file is created, but never over a new one. An existing one is only replaced if it is the one that was
@@ -401,7 +404,8 @@ def write_sibling(plan: Plan, beside: SiblingFile, source: Readable, progress: P
     place = source.name if isinstance(source, S3Source) else os.path.realpath(source.path)
     kept = "" if old is None else _keep(old, beside.content, sibling_name(place, beside), progress)
     if isinstance(source, S3Source):
-        _put(parse(sibling_name(source.name, beside)), beside, source.connection, source.log, progress, old=old)
+        address = parse(sibling_name(source.name, beside))
+        _put(address, beside, source.connection, source.log, progress, old=old, consents=consents)
         return kept
     path = Path(sibling_name(str(source.path), beside))
     if old is not None:
@@ -490,10 +494,11 @@ def _put(
     *,
     old: Source | None = None,
     over: bool = False,
+    consents: Consent = Consent.NONE,
 ) -> None:
     from inspector.sources.s3.uploads.new_objects import NewObjects, type_of  # loads boto3
 
-    with cancelling(progress), NewObjects(connection, replace=over, log=log) as objects:
+    with cancelling(progress), NewObjects(connection, replace=over, log=log, consents=consents) as objects:
         kept, etag = type_of(address.key), ""
         if isinstance(old, S3Source):
             kept, etag = objects.still_there(address, old.etag), old.etag

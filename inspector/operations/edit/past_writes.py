@@ -34,7 +34,7 @@ from inspector.sources.local.changes.undo import (
 )
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.s3.address import is_s3, parse
-from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.connection import DEFAULT, Connection, Consent
 from inspector.sources.s3.source import S3Source
 
 
@@ -122,7 +122,12 @@ def _changes_of_object(source: S3Source) -> tuple[PastChange, ...]:
 
 
 def take_back(
-    location: str, connection: Connection = DEFAULT, progress: Progress | None = None, *, dry_run: bool = False
+    location: str,
+    connection: Connection = DEFAULT,
+    progress: Progress | None = None,
+    *,
+    consents: Consent = Consent.NONE,
+    dry_run: bool = False,
 ) -> str:
     """Undo the last change of the file or object at ``location``; with ``dry_run`` only describe it.
 
@@ -130,14 +135,16 @@ def take_back(
     changed.
     """
     if is_s3(location):
-        return _take_back_object(location, connection, progress or Progress(), dry_run=dry_run)
+        return _take_back_object(location, connection, progress or Progress(), consents, dry_run=dry_run)
     path = file_at(location)
     if path is None:
         raise OperationError(f"{visible(location)} is no file on this machine, so no change of it can be taken back.")
     return describe_last_change(path) if dry_run else undo_last_change(path)
 
 
-def _take_back_object(location: str, connection: Connection, progress: Progress, *, dry_run: bool) -> str:
+def _take_back_object(
+    location: str, connection: Connection, progress: Progress, consents: Consent, *, dry_run: bool
+) -> str:
     with cancelling(progress):
         source = open_place(location, connection)
         if not isinstance(source, S3Source):
@@ -150,7 +157,7 @@ def _take_back_object(location: str, connection: Connection, progress: Progress,
         (back,) = edits_before(location, 0, source)
     if dry_run:
         return f"The last change of {name} would be undone: {label}."
-    write_edit_to_s3(source, back, progress, keeps_old_bytes=False)
+    write_edit_to_s3(source, back, progress, consents, keeps_old_bytes=False)
     forget(stored[0].files, Disk())
     return f"{name} is as it was before: {label}."
 

@@ -14,19 +14,19 @@ from inspector.operations.protocol.edit_views import WriteResult, done_sentence
 from inspector.sources.local.changes.old_bytes import MAX_INLINE_BYTES, StoredBytes, forget, prune, store_detached
 from inspector.sources.local.disk_calls import Disk, reason
 from inspector.sources.s3.address import Address
-from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.connection import Connection, Consent
 from inspector.sources.s3.source import S3Source
 from inspector.sources.s3.uploads.pieces import Piece, bytes_sent, merged, pieces_of
 
 
-def sent_bytes(edit: Edit, *, whole: bool = False) -> int:
+def sent_bytes(edit: Edit, consents: Consent = Consent.NONE) -> int:
     """How many bytes of an object writing an edit would send; about as many are read before."""
-    return bytes_sent(pieces_of(edit, whole=whole))
+    return bytes_sent(pieces_of(edit, whole=Consent.WHOLE in consents))
 
 
-def sending_lines(source: S3Source, edit: Edit, *, whole: bool = False, planned: bool = True) -> list[str]:
+def sending_lines(source: S3Source, edit: Edit, consents: Consent = Consent.NONE, *, planned: bool = True) -> list[str]:
     """What writing an edit sends and what the server copies, in lines; ``planned``: in the conditional."""
-    pieces = pieces_of(edit, whole=whole)
+    pieces = pieces_of(edit, whole=Consent.WHOLE in consents)
     sent = bytes_sent(pieces)
     lines = [f"bytes {piece.start:,} to {piece.stop:,}: {_action(piece)}" for piece in merged(pieces)]
     are, is_ = ("would be", "would be") if planned else ("are", "is")
@@ -46,9 +46,14 @@ def _action(piece: Piece) -> str:
 
 
 def write_edit_to_s3(
-    source: S3Source, edit: Edit, progress: Progress, *, whole: bool = False, keeps_old_bytes: bool = True
+    source: S3Source,
+    edit: Edit,
+    progress: Progress,
+    consents: Consent = Consent.NONE,
+    *,
+    keeps_old_bytes: bool = True,
 ) -> WriteResult:
-    """Change an object; see write_object for ``whole``. Raises EditError and Cancelled."""
+    """Change an object. Raises EditError and Cancelled."""
     from inspector.sources.s3.uploads.writing import write_object  # loads boto3
 
     name, cut = visible(source.name), edit.dropped.size
@@ -64,7 +69,7 @@ def write_edit_to_s3(
     except OSError as error:
         raise EditError(f"{name} was not changed: what would be cut off cannot be kept ({reason(error)}).") from error
     try:
-        sent = write_object(source, edit, progress, whole=whole)
+        sent = write_object(source, edit, progress, consents)
     except BaseException:
         forget(stored.files, Disk())
         raise
@@ -72,6 +77,8 @@ def write_edit_to_s3(
     text = _sent_text(sent.pieces)
     if stored.cut is not None:
         text += f", {rounded(cut)} cut off, kept in {visible(stored.cut.path)}"
+    if sent.before:
+        text += f", in place of the version {visible(sent.before)}, which the bucket keeps"
     warnings = (*sent.warnings, *filter(None, (stored.warning,)))
     return WriteResult(done_sentence(edit.label, text), warnings, edit.reverted(dropped), stored.cut)
 

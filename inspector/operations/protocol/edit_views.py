@@ -10,6 +10,7 @@ from inspector.core.edit import CutBytes, Edit
 from inspector.core.numbers import in_bytes, verb
 from inspector.core.span import Spans
 from inspector.core.verdict import State
+from inspector.sources.s3.connection import Consent
 
 
 class RepairRow(Struct, frozen=True):
@@ -124,10 +125,11 @@ class PastWrite(Struct, frozen=True):
         return f"{self.label} ({', '.join(parts)})" if parts else self.label
 
 
-class OnlyWhole(Struct, frozen=True):
-    """Nothing was written: the server cannot copy parts, so the whole object would have to be sent."""
+class NeedsConsent(Struct, frozen=True):
+    """Nothing was written to S3: the server can do it only in a way that needs ``consent``."""
 
     sentence: str
+    consent: Consent
 
 
 class Interrupted(Struct, frozen=True):

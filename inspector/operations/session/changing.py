@@ -28,7 +28,7 @@ from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.edit_views import (
     Interrupted,
-    OnlyWhole,
+    NeedsConsent,
     PastWrite,
     Repaired,
     RepairPlan,
@@ -42,8 +42,8 @@ from inspector.operations.session.reading import Reading
 from inspector.operations.session.state import Snapshot
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.file import FileSource
-from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.s3.sentences import CannotCopyError
+from inspector.sources.s3.connection import DEFAULT, Connection, Consent
+from inspector.sources.s3.sentences import ConsentNeededError
 from inspector.sources.s3.source import TAIL_BYTES, RemoteSource, S3Source
 
 MAX_PREVIEW_CHECK_BYTES = 64 << 20
@@ -151,19 +151,19 @@ class Changing(Reading, Connecting):
             raise OperationError("There is no TACO header to show.")
         return self.now.archives[0]
 
-    def upload_preview(self, edit: Edit, whole: bool = False) -> tuple[str, ...]:
+    def upload_preview(self, edit: Edit, consents: Consent = Consent.NONE) -> tuple[str, ...]:
         """What writing an edit would send to S3, in lines; none if the archive is local."""
         source = self.file_to_change()
-        return tuple(sending_lines(source, edit, whole=whole)) if isinstance(source, S3Source) else ()
+        return tuple(sending_lines(source, edit, consents)) if isinstance(source, S3Source) else ()
 
-    def write(self, progress: Progress, edit: Edit, whole: bool = False) -> WriteResult | OnlyWhole:
-        """Write an edit into the file and read it again; ``whole`` as in write_edit.
+    def write(self, progress: Progress, edit: Edit, consents: Consent = Consent.NONE) -> WriteResult | NeedsConsent:
+        """Write an edit into the file and read it again; ``consents`` as in write_edit.
 
         Raises OperationError and EditError if nothing was written, or if the sentence says that this is unknown.
         """
-        return self._write_with(progress, lambda source: write_edit(source, edit, progress, whole=whole))
+        return self._write_with(progress, lambda source: write_edit(source, edit, progress, consents))
 
-    def _write_with(self, progress: Progress, write: Callable[[Readable], WriteResult]) -> WriteResult | OnlyWhole:
+    def _write_with(self, progress: Progress, write: Callable[[Readable], WriteResult]) -> WriteResult | NeedsConsent:
         """Change the archive and read it again. If reading fails, the result still reports the change."""
         self.unwritten = ""
         try:
@@ -174,14 +174,14 @@ class Changing(Reading, Connecting):
 
     def _write_and_read_again(
         self, progress: Progress, write: Callable[[Readable], WriteResult]
-    ) -> WriteResult | OnlyWhole:
+    ) -> WriteResult | NeedsConsent:
         with self.job_lock.held(progress):
             source = self.file_to_change()
             progress.begin("Writing", 0)
             try:
                 result = write(source)
-            except CannotCopyError as error:
-                return OnlyWhole(str(error))
+            except ConsentNeededError as error:
+                return NeedsConsent(str(error), error.consent)
             except Cancelled:
                 raise EditError(f"{visible(source.name)} was not changed: writing it was cancelled.") from None
             try:
@@ -286,8 +286,8 @@ class Changing(Reading, Connecting):
     def take_back(
         self,
         progress: Progress,
-        whole: bool = False,  # noqa: ARG002 - the signature of write
-    ) -> WriteResult | OnlyWhole:
+        consents: Consent = Consent.NONE,  # noqa: ARG002 - the signature of write
+    ) -> WriteResult | NeedsConsent:
         """Undo the last change of the file from the store of old bytes, and read it again.
 
         Raises OperationError and EditError if nothing was changed.
@@ -349,20 +349,20 @@ class Changing(Reading, Connecting):
         progress: Progress,
         accepted: Collection[str],
         copy: str,
-        whole: bool = False,
+        consents: Consent = Consent.NONE,
         over: bool = True,
         s3: Connection = DEFAULT,
-    ) -> WriteResult | OnlyWhole:
+    ) -> WriteResult | NeedsConsent:
         """Repair in place, or to the file or object ``copy``; ``over`` replaces an existing one.
 
-        ``whole`` is as in write_edit; ``s3`` says how to reach the copy.
+        ``consents`` are as in write_edit; ``s3`` says how to reach the copy.
 
         Raises OperationError and EditError if nothing was written, SourceError and Cancelled.
         """
 
         def repair(source: Readable) -> WriteResult:
             shown = self._plan_for(progress, accepted)
-            return apply_plan(shown, source, copy, progress, over=over, whole=whole, connection=s3)
+            return apply_plan(shown, source, copy, progress, over=over, consents=consents, connection=s3)
 
         if not copy:
             return self._write_with(progress, repair)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from enum import Flag, StrEnum, auto
 from typing import Any, NamedTuple
 
 from inspector.core.program.progress import Progress
@@ -33,6 +33,14 @@ class Connection(NamedTuple):
 
 DEFAULT = Connection()
 """Everything from the environment and the profile."""
+
+
+class Consent(Flag):
+    """What a user may agree to before an object is changed: to send all of it, and to write without a condition."""
+
+    NONE = 0
+    WHOLE = auto()
+    UNCONDITIONAL = auto()
 
 
 class Profile(NamedTuple):

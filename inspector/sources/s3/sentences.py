@@ -16,6 +16,7 @@ from inspector.core.program.hints import Hint, hint
 from inspector.core.program.redaction import is_about_a_header, redacted
 from inspector.core.source import SourceError
 from inspector.sources.s3.address import Address, Place
+from inspector.sources.s3.connection import Consent
 from inspector.sources.s3.request_log import RequestLog
 
 
@@ -326,8 +327,12 @@ _SAME_AS_READING = (
 """What is the same whether it is read or written."""
 
 
-class CannotCopyError(EditError):
-    """The server cannot copy parts: the change could only be made by sending the whole object."""
+class ConsentNeededError(EditError):
+    """Nothing was written, because the server can do it only in a way that needs ``consent``."""
+
+    def __init__(self, message: str, consent: Consent) -> None:
+        super().__init__(message)
+        self.consent = consent
 
 
 def writing_error(error: S3Error, address: Address, where: str) -> S3Error:

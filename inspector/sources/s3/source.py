@@ -43,6 +43,7 @@ _POLL_SECONDS = 0.1
 _DENIED, _MISSING, _NOT_AS_BEFORE, _NO_SUCH_RANGE = 403, 404, 412, 416
 _MD5 = re.compile(r'"?[0-9a-f]{32}(-[0-9]{1,5})?"?')
 """An ETag made of content: the MD5 of all bytes, or of those of its parts."""
+
 _BROKEN_OFF = ("IncompleteReadError", "ResponseStreamingError", "ConnectionClosedError")
 
 
@@ -499,6 +500,11 @@ def _get_with_retries(
         else:
             return head, bytes(data)
     raise AssertionError("the last try returns or raises")
+
+
+def is_md5(etag: str) -> bool:
+    """Whether an ETag has the form of the MD5 of all bytes."""
+    return _MD5.fullmatch(etag) is not None and "-" not in etag
 
 
 def _is_tail(head: Head, size: int) -> bool:

@@ -19,7 +19,7 @@ from tests.gui.panels.repair_consent import agree_to_all
 from tests.gui.s3.s3_edit_helpers import KEY, agree, asked, data, entry, note, point_to, question, tab, writes
 from tests.gui.s3.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3.s3_store import Store, opened_at
-from tests.s3.conftest import BUCKET
+from tests.s3.conftest import BUCKET, forget_conditions
 from tests.s3.proxy import Fault, Forward, Reply, Seen, refuse, silence, silent
 from tests.s3.writing.writing import MEBI, content, taco, unfinished
 
@@ -194,10 +194,20 @@ def test_sending_is_cancelled_and_all_of_it_is_sent_only_when_that_is_agreed_to_
         copies = any(name.lower() == "x-amz-copy-source" for name in seen.headers)
         return refuse(501, "NotImplemented")(seen, forward) if copies else forward()
 
+    forget_conditions()
+    store.proxy.enforces = False
     with store.proxy.failing(failing):
         dialog = asked(window, qtbot)
         dialog.send.click()
         qtbot.waitUntil(lambda: not dialog.isVisible(), timeout=WAIT)
+        risky = question(window, qtbot)
+        assert "does not refuse to overwrite an object that someone else replaced" in risky.sentence.text()
+        assert "(Send Anyway)" in risky.sentence.text()
+        assert risky.send.text().replace("&", "") == "Send Anyway"
+        assert not risky.send.isDefault()
+        assert content(store, KEY) == data
+        risky.send.click()
+        qtbot.waitUntil(lambda: not risky.isVisible(), timeout=WAIT)
         again = question(window, qtbot)
         assert "this server cannot copy parts of objects" in again.sentence.text()
         assert "(Send All of It)" in again.sentence.text()

@@ -11,9 +11,10 @@ from inspector.core.program.progress import Cancelled, Progress
 from inspector.operations.edit.taco_header import header_draft
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.browse_views import ErrorAction
-from inspector.operations.protocol.edit_views import OnlyWhole, WriteResult
+from inspector.operations.protocol.edit_views import NeedsConsent, WriteResult
 from inspector.operations.protocol.header_draft import set_entry
 from inspector.operations.session.archive_session import ArchiveSession
+from inspector.sources.s3.connection import Consent
 from tests.operations.create.creations import Stopping
 from tests.s3.conftest import Store
 from tests.s3.proxy import Forward, Reply, Seen, refuse, silent
@@ -171,12 +172,12 @@ def test_a_server_that_cannot_copy_is_said_to_want_all_of_it(desk: ArchiveSessio
 
     with store.proxy.failing(failing):
         result = desk.write(Progress(), edit)
-        assert isinstance(result, OnlyWhole)
+        assert isinstance(result, NeedsConsent)
         assert "would have to be read and sent" in result.sentence
         assert unfinished(store) == []
-        assert desk.upload_preview(edit, True)[0].startswith("bytes 0 to 13,")
+        assert desk.upload_preview(edit, Consent.WHOLE)[0].startswith("bytes 0 to 13,")
 
-        assert isinstance(desk.write(Progress(), edit, True), WriteResult)
+        assert isinstance(desk.write(Progress(), edit, Consent.WHOLE), WriteResult)
     assert first_entry(desk) == (200, 300)
 
 

@@ -20,7 +20,7 @@ from inspector.sources.s3.client import Client
 from inspector.sources.s3.uploads.sender import Sender
 from tests.formats.tar.tar_building import build
 from tests.s3.bucket import BUCKET
-from tests.s3.conftest import Store
+from tests.s3.conftest import Store, forget_conditions
 from tests.s3.proxy import Fault, Forward, Reply, Seen, after
 from tests.s3.terminal.test_every_command import FAULTS, IMPATIENT, SILENCE_SECONDS, SLOW
 from tests.s3.writing.writing import taco, unfinished
@@ -81,6 +81,7 @@ class Desk:
             self._store.client.delete_object(Bucket=BUCKET, Key=key)
 
     def run(self, command: str, fault: Fault | None = None, options: tuple[str, ...] = ()) -> Ending:
+        forget_conditions()
         self.clear()
         for key, data in self.before.items():
             self._store.put(key, data)

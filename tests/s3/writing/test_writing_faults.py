@@ -12,7 +12,8 @@ import pytest
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.program.progress import Cancelled, Progress
 from inspector.sources.s3.abort import WaitLimits
-from inspector.sources.s3.sentences import CannotCopyError
+from inspector.sources.s3.connection import Consent
+from inspector.sources.s3.sentences import ConsentNeededError
 from inspector.sources.s3.source import S3Source
 from inspector.sources.s3.uploads.sender import Sender
 from inspector.sources.s3.uploads.writing import write_object
@@ -142,12 +143,17 @@ def test_an_object_that_is_replaced_meanwhile(store: Store, source: S3Source, da
     assert unfinished(store) == []
 
 
-def test_a_server_that_refuses_conditions_is_asked_without_them(store: Store, source: S3Source, data: bytes) -> None:
+def test_a_server_that_refuses_conditions_is_asked_without_on_a_word(
+    store: Store, source: S3Source, data: bytes
+) -> None:
     def unknowing(seen: Seen, forward: Forward) -> Reply:
         return refuse(501, "NotImplemented")(seen, forward) if sends(seen) and seen.if_match else forward()
 
     with store.proxy.failing(unknowing):
-        sent = write_object(source, edit_of(data), Progress())
+        with pytest.raises(EditError, match="was not changed"):
+            write_object(source, edit_of(data), Progress())
+        assert content(store, KEY) == data
+        sent = write_object(source, edit_of(data), Progress(), Consent.UNCONDITIONAL)
     assert content(store, KEY) == changed(data)
     assert any("is unknown" in each for each in sent.warnings)
 
@@ -171,12 +177,12 @@ def test_a_server_that_cannot_copy_is_sent_all_of_it_on_a_word_only(store: Store
     source = store.open(store.put(KEY, LARGE))
     fault = answer or ignoring("x-amz-copy-source", "x-amz-copy-source-range", "x-amz-copy-source-if-match")
     with store.proxy.failing(when(is_copy, fault)):
-        with pytest.raises(CannotCopyError, match=r"all 12.0 MiB would have to be read and sent"):
+        with pytest.raises(ConsentNeededError, match=r"all 12.0 MiB would have to be read and sent"):
             write_object(source, edit_of(LARGE), Progress())
         assert content(store, KEY) == LARGE
         assert unfinished(store) == []
 
-        write_object(source, edit_of(LARGE), Progress(), whole=True)
+        write_object(source, edit_of(LARGE), Progress(), Consent.WHOLE)
     assert content(store, KEY) == changed(LARGE)
 
 

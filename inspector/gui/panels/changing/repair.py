@@ -215,7 +215,7 @@ class RepairPanel(QWidget):
         plan = self.plan
         accepted = self.accepted()
         self._editing.carry_out(
-            lambda whole: self._document.start(ArchiveRequests.make_repairs, accepted, "", whole),
+            lambda consents: self._document.start(ArchiveRequests.make_repairs, accepted, "", consents),
             plan.edit,
             plan.beside,
         )

@@ -16,10 +16,11 @@ from inspector.core.program.progress import Cancelled, Progress, cancelling, che
 from inspector.core.source import SourceError
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.client import client_for
-from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.connection import Connection, Consent
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.request_log import RequestLog
 from inspector.sources.s3.sentences import S3Error, replaced
+from inspector.sources.s3.uploads.conditions import require_condition
 from inspector.sources.s3.uploads.pieces import MIN_PART_BYTES, SENT_PART_BYTES
 from inspector.sources.s3.uploads.sender import (
     CHECKSUM,
@@ -230,10 +231,18 @@ class NewObjects:
     replaced others and stay, and the sentence names them.
     """
 
-    def __init__(self, connection: Connection, *, replace: bool = False, log: RequestLog | None = None) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        replace: bool = False,
+        log: RequestLog | None = None,
+        consents: Consent = Consent.NONE,
+    ) -> None:
         self.log = log or RequestLog()
         self._sender = sender_for(connection)
         self._replace = replace
+        self._consents = consents
         self._objects: list[NewObject] = []
 
     def add(self, address: Address, kept: ObjectSettings | None = None, *, instead_of: str = "") -> NewObject:
@@ -296,12 +305,17 @@ class NewObjects:
     def _place_instead(self, each: NewObject) -> None:
         """Make it replace one particular object, and no other."""
         # Ceph's radosgw 16 compares it with an ETag that has no quotes; some servers do not support such a condition.
-        for condition in ({"IfMatch": each.instead_of}, {"IfMatch": each.instead_of.strip('"')}, {}):
+        conditions: list[ObjectSettings] = [{"IfMatch": each.instead_of}, {"IfMatch": each.instead_of.strip('"')}]
+        if Consent.UNCONDITIONAL in self._consents:
+            conditions.append({})
+        else:
+            require_condition(self._sender, each.address, self.log, in_parts=each.upload is not None)
+        for condition in conditions:
             self.still_there(each.address, each.instead_of)
             try:
                 each.place(condition)
             except S3Error as error:
-                if error.status not in (NOT_IMPLEMENTED, _NOT_AS_BEFORE) or not condition:
+                if error.status not in (NOT_IMPLEMENTED, _NOT_AS_BEFORE) or condition is conditions[-1]:
                     raise
             else:
                 return

@@ -131,6 +131,9 @@ class _Body(io.BytesIO):
 class Sender(Client):
     """A Client that also writes. Every method raises S3Error; those that send bytes also raise Cancelled."""
 
+    server = ""
+    """What the server calls itself, its version perhaps (the header Server); known from ``state``."""
+
     @property
     def _silence(self) -> float:
         return limits.WRITING.value
@@ -162,6 +165,7 @@ class Sender(Client):
             self._note(entry, answer)
             if is_web_page(answer):
                 raise WebPageError
+        self.server = str(answer["ResponseMetadata"]["HTTPHeaders"].get("server", ""))
         kept = {name: answer[name] for name in _KEPT if answer.get(name)}
         return head_of(answer), kept if crc32_of(answer) is None else kept | CHECKSUM
 
@@ -194,10 +198,16 @@ class Sender(Client):
         """Create an object if ``condition`` (IfMatch, IfNoneMatch) holds; returns its ETag."""
         given = {name: value for name, value in kept.items() if name not in CHECKSUM}
         if len(given) < len(kept):
-            given |= {"ChecksumAlgorithm": "CRC32", "ChecksumCRC32": _crc32(data)}
+            given |= {"ChecksumAlgorithm": "CRC32", "ChecksumCRC32": crc32_text(data)}
         with self._sending("PUT", address, ByteRange(0, len(data)), log, data) as (entry, body):
             answer = self._once.put_object(
-                Bucket=address.bucket, Key=address.key, Body=body, **given, **condition, **self._extra
+                Bucket=address.bucket,
+                Key=address.key,
+                Body=body,
+                ContentMD5=_md5(data),
+                **given,
+                **condition,
+                **self._extra,
             )
             self._note(entry, answer)
             _check_etag(answer, data)
@@ -215,7 +225,7 @@ class Sender(Client):
     def send(self, upload: Upload, number: int, data: bytes, log: RequestLog) -> Part:
         """Send a part."""
         address = upload.address
-        crc = _crc32(data) if upload.checksum else ""
+        crc = crc32_text(data) if upload.checksum else ""
         with self._sending("PUT", address, ByteRange(0, len(data)), log, data) as (entry, body):
             answer = self._s3.upload_part(
                 Bucket=address.bucket,
@@ -223,6 +233,7 @@ class Sender(Client):
                 UploadId=upload.id,
                 PartNumber=number,
                 Body=body,
+                ContentMD5=_md5(data),
                 **({"ChecksumCRC32": crc} if crc else {}),
                 **self._extra,
             )
@@ -243,7 +254,7 @@ class Sender(Client):
                 UploadId=upload.id,
                 PartNumber=number,
                 CopySource=origin,
-                CopySourceRange=asked.header,
+                **({} if asked == (0, head.size) else {"CopySourceRange": asked.header}),
                 **({"CopySourceIfMatch": head.etag} if head.etag else {}),
                 **self._extra,
             )
@@ -306,6 +317,21 @@ class Sender(Client):
             answer = self._s3.delete_object(Bucket=address.bucket, Key=address.key, **self._extra)
             self._note(entry, answer)
 
+    def remove_all(self, address: Address, log: RequestLog) -> None:
+        """Delete an object of this program, and all its versions where the bucket keeps them."""
+        place = {"Bucket": address.bucket, **self._extra}
+        with self._writing("DELETE", address, ByteRange(0), log) as entry:
+            answer = self._s3.delete_object(Key=address.key, **place)
+            self._note(entry, answer)
+        if not answer.get("DeleteMarker"):
+            return
+        with self._writing("LIST", address, ByteRange(0), log) as entry:
+            listed = self._s3.list_object_versions(Prefix=address.key, **place)
+            self._note(entry, listed)
+        for each in (*listed.get("Versions", ()), *listed.get("DeleteMarkers", ())):
+            with self._writing("DELETE", address, ByteRange(0), log) as entry:
+                self._note(entry, self._s3.delete_object(Key=address.key, VersionId=each["VersionId"], **place))
+
     def _note(self, entry: RequestInProgress, answer: Any) -> None:
         """Responses to writes may have the content type of a web page, so their content is checked instead."""
         self._note_status(entry, answer)
@@ -343,7 +369,13 @@ def _check_etag(answer: Any, data: bytes) -> None:
         raise WebPageError
 
 
-def _crc32(data: bytes) -> str:
+def _md5(data: bytes) -> str:
+    """As the server is told it, to verify what arrives."""
+    return b64encode(hashlib.md5(data, usedforsecurity=False).digest()).decode()
+
+
+def crc32_text(data: bytes) -> str:
+    """The CRC-32 as servers write it."""
     return b64encode(crc32(data).to_bytes(4, "big")).decode()
 
 

@@ -3,6 +3,9 @@
 Objects cannot be changed in place. A new one is made of parts: those with changes are sent, the server copies all
 others from the old one. It replaces the old one in one step, which the server makes only if the ETag is still the same;
 until then the upload is invisible to others, and it is aborted if anything fails.
+
+Parts have a minimum size, so bytes are read and sent again that do not change. Each is proved first to be what the
+server has: it copies the same range into a scratch upload, which is aborted, and says the MD5 of what it copied.
 """
 
 from __future__ import annotations
@@ -11,26 +14,32 @@ import hashlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
+from isal.isal_zlib import crc32
 from msgspec import Struct
 
-from inspector.core.edit import Edit, EditError, OverlaySource
+from inspector.core.edit import Edit, EditError
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, rounded
 from inspector.core.program.hints import Hint, hint
 from inspector.core.program.progress import Progress, cancelling, check_cancelled
 from inspector.core.source import SourceError
+from inspector.core.span import Span
+from inspector.sources.s3.connection import Consent
 from inspector.sources.s3.request_log import Why
 from inspector.sources.s3.responses import ByteRange, Head
-from inspector.sources.s3.sentences import CannotCopyError, S3Error
-from inspector.sources.s3.source import MAX_WHOLE_BYTES, S3Source
-from inspector.sources.s3.uploads.pieces import SENT_PART_BYTES, Piece, pieces_of
+from inspector.sources.s3.sentences import ConsentNeededError, S3Error
+from inspector.sources.s3.source import MAX_WHOLE_BYTES, S3Source, is_md5
+from inspector.sources.s3.uploads.conditions import require_condition
+from inspector.sources.s3.uploads.pieces import MIN_PART_BYTES, SENT_PART_BYTES, Piece, pieces_of
 from inspector.sources.s3.uploads.sender import (
+    CHECKSUM,
     NOT_IMPLEMENTED,
     ObjectSettings,
     Part,
     Sender,
     Upload,
     confirmed,
+    crc32_text,
     etag_of,
     sender_for,
 )
@@ -44,20 +53,24 @@ _POLL_SECONDS = 0.2
 
 
 class WrittenObject(Struct, frozen=True):
-    """A finished change. ``etag`` is the new object's, ``warnings`` are sentences for users."""
+    """A finished change.
+
+    ``etag`` is the new object's, ``before`` the version that it replaced, which the bucket keeps (empty where it keeps
+    none), ``warnings`` are sentences for users.
+    """
 
     etag: str
     pieces: tuple[Piece, ...]
+    before: str
     warnings: tuple[str, ...]
 
 
-def write_object(source: S3Source, edit: Edit, progress: Progress, *, whole: bool = False) -> WrittenObject:
+def write_object(source: S3Source, edit: Edit, progress: Progress, consents: Consent = Consent.NONE) -> WrittenObject:
     """Make the change in the object of ``source``, if it is unchanged since it was opened.
 
-    ``whole`` sends all of it, for servers that cannot copy. Raises EditError and Cancelled; then the object is
-    unchanged, or the message says that this is unknown.
+    Raises EditError and Cancelled; then the object is unchanged, or the message says that this is unknown.
     """
-    writing = _Writing(source, edit, pieces_of(edit, whole=whole), progress)
+    writing = _Writing(source, edit, consents, progress)
     with cancelling(progress):
         try:
             return writing.run()
@@ -70,24 +83,45 @@ def write_object(source: S3Source, edit: Edit, progress: Progress, *, whole: boo
 class _Writing:
     """One change of one object."""
 
-    def __init__(self, source: S3Source, edit: Edit, pieces: Sequence[Piece], progress: Progress) -> None:
+    def __init__(self, source: S3Source, edit: Edit, consents: Consent, progress: Progress) -> None:
         self.name = visible(source.name)
         self._source = source
         self._edit = edit
-        self._pieces = tuple(pieces)
+        self._consents = consents
+        self._pieces = tuple(pieces_of(edit, whole=Consent.WHOLE in consents))
         self._progress = progress
         self._sender: Sender = sender_for(source.connection)
-        self._after = OverlaySource(source, edit)
+        self._uploads: list[Upload] = []
+        """Those that were begun and are not completed."""
+        self._scratch: Upload | None = None
+        self._read = hashlib.md5(usedforsecurity=False)
+        self._read_crc32 = 0
+        """Of all that was read of the old object, where all of it is sent."""
+        self._kept: ObjectSettings = {}
+        self._sure = True
+        """Whether the server refuses to overwrite an object that someone else put there meanwhile."""
+        self._before = ""
         self._warnings: list[str] = []
 
     def run(self) -> WrittenObject:
         """See write_object; also raises SourceError."""
         self._progress.begin(f"Writing {self.name}", self._edit.new_size)
-        kept = self._compared()
-        etag = self._put(kept) if self._is_one() else self._make(kept)
-        self._keep_tags(kept)
+        self._kept = self._compared()
+        if Consent.UNCONDITIONAL in self._consents:
+            self._sure = self._sender.keeps_conditions
+        else:
+            require_condition(self._sender, self._source.address, self._source.log, in_parts=not self._is_one())
+        try:
+            etag = self._put() if self._is_one() else self._make()
+        except BaseException as error:
+            if left := self._abort_uploads():
+                raise EditError(f"{error} {left}") from error
+            raise
+        if left := self._abort_uploads():
+            self._warnings.append(left)
+        self._keep_tags()
         self._compare_written(etag)
-        return WrittenObject(etag, self._pieces, tuple(self._warnings))
+        return WrittenObject(etag, self._pieces, self._before, tuple(self._warnings))
 
     def _is_one(self) -> bool:
         """Whether a single request sends all of it."""
@@ -122,6 +156,7 @@ class _Writing:
             raise self._not_changed(
                 f"it was replaced meanwhile. Open it again{hint(Hint.AGAIN)} to see what it is now."
             )
+        self._before = head.version
         return kept
 
     def _not_changed(self, why: str) -> EditError:
@@ -129,11 +164,10 @@ class _Writing:
 
     # ---- writing ---------------------------------------------------------------------------------------------------
 
-    def _put(self, kept: ObjectSettings) -> str:
-        data = self._after.read(0, self._after.size)
-        if len(data) != self._after.size:
-            raise self._not_changed("it ends early.")
-        address, log = self._source.address, self._source.log
+    def _put(self) -> str:
+        data = self._proved(self._pieces[0]) if self._pieces else b""
+        self._prove_all()
+        address, log, kept = self._source.address, self._source.log, self._kept
         made = f'"{hashlib.md5(data, usedforsecurity=False).hexdigest()}"'
         etag = self._on_condition(
             lambda condition: confirmed(
@@ -144,26 +178,31 @@ class _Writing:
         self._progress.advance(len(data))
         return etag
 
-    def _make(self, kept: ObjectSettings) -> str:
-        log = self._source.log
-        upload = self._sender.begin(self._source.address, kept, log)
-        try:
-            parts = self._parts(upload)
-            self._still_there()
-            return self._complete(upload, parts)
-        except BaseException as error:
-            self._abort(upload, error)
-            raise
+    def _make(self) -> str:
+        upload = self._begin(self._kept)
+        parts = self._parts(upload)
+        self._prove_all()
+        self._still_there()
+        return self._complete(upload, parts)
 
-    def _abort(self, upload: Upload, why: BaseException) -> None:
-        try:
-            self._sender.abort(upload, self._source.log)
-        except S3Error as error:
-            if error.status != _GONE:
-                raise EditError(
-                    f"{why} The uploaded parts could not be removed ({error}); they cost money until the upload "
-                    f"{visible(upload.id)} is aborted{hint(Hint.REMOVE_UNFINISHED)}."
-                ) from why
+    def _begin(self, kept: ObjectSettings) -> Upload:
+        upload = self._sender.begin(self._source.address, kept, self._source.log)
+        self._uploads.append(upload)
+        return upload
+
+    def _abort_uploads(self) -> str:
+        """Abort what was begun and not completed; returns a sentence on what could not be."""
+        left = ""
+        for upload in self._uploads:
+            try:
+                self._sender.abort(upload, self._source.log)
+            except S3Error as error:
+                if error.status != _GONE:
+                    left = (
+                        f"The uploaded parts could not be removed ({error}); they cost money until the upload "
+                        f"{visible(upload.id)} is aborted{hint(Hint.REMOVE_UNFINISHED)}."
+                    )
+        return left
 
     def _parts(self, upload: Upload) -> list[Part]:
         found: list[Part] = []
@@ -172,14 +211,15 @@ class _Writing:
             try:
                 for number, piece in enumerate(self._pieces, 1):
                     if piece.copied:
-                        copies[pool.submit(self._copy, upload, number, piece)] = piece.size
+                        asked = ByteRange(piece.start, piece.stop)
+                        copies[pool.submit(self._copy, upload, number, asked)] = piece.size
                 first = next(iter(copies), None)
                 if first is not None:
                     wait([first], _POLL_SECONDS)  # a server that cannot copy should fail before anything is sent
                 for number, piece in enumerate(self._pieces, 1):
                     if not piece.copied:
                         self._raise_failed_copies(copies)
-                        found.append(self._send(upload, number, piece))
+                        found.append(self._sender.send(upload, number, self._proved(piece), self._source.log))
                         self._progress.advance(piece.size)
                 self._wait_for(copies)
             except BaseException:
@@ -187,18 +227,18 @@ class _Writing:
                 raise
         return [*found, *(copy.result() for copy in copies)]
 
-    def _copy(self, upload: Upload, number: int, piece: Piece) -> Part:
+    def _copy(self, upload: Upload, number: int, asked: ByteRange) -> Part:
         head = Head(self._source.size, self._source.etag, self._source.version)
-        asked = ByteRange(piece.start, piece.stop)
         try:
             return self._sender.copy(upload, number, self._source.address, head, asked, self._source.log)
         except S3Error as error:
             if error.status not in _CANNOT_COPY:
                 raise
-            raise CannotCopyError(
+            raise ConsentNeededError(
                 f"{self.name} was not changed: this server cannot copy parts of objects, so all "
                 f"{rounded(self._edit.new_size)} would have to be read and sent. That needs your "
-                f"consent{hint(Hint.WHOLE)}."
+                f"consent{hint(Hint.WHOLE)}.",
+                Consent.WHOLE,
             ) from error
 
     def _raise_failed_copies(self, copies: dict[Future[Part], int]) -> None:
@@ -217,11 +257,66 @@ class _Writing:
                 self._progress.advance(copies[copy])
             check_cancelled()
 
-    def _send(self, upload: Upload, number: int, piece: Piece) -> Part:
-        data = self._after.read(piece.start, piece.size)
-        if len(data) != piece.size:
-            raise self._not_changed(f"it ends early, before byte {piece.stop:,}.")
-        return self._sender.send(upload, number, data, self._source.log)
+    # ---- proving ---------------------------------------------------------------------------------------------------
+
+    def _proved(self, piece: Piece) -> bytes:
+        """The bytes of a piece to send; what is read for it is proved before."""
+        start, size = piece.start, self._edit.old_size
+        stop = size if not start and size <= MIN_PART_BYTES else max(start, min(piece.stop, size))
+        old = self._source.read(start, stop - start)
+        if len(old) != stop - start:
+            raise self._not_changed(f"it ends early, before byte {stop:,}.")
+        self._prove(start, old)
+        data = bytearray(old[: piece.size].ljust(piece.size, b"\0"))
+        for patch in self._edit.patches:
+            begin, end = max(start, patch.offset), min(piece.stop, patch.span.stop)
+            if begin < end:
+                data[begin - start : end - start] = patch.new[begin - patch.offset : end - patch.offset]
+        return bytes(data)
+
+    def _prove(self, start: int, data: bytes) -> None:
+        """Raise EditError unless the server says a digest of its own bytes that these have too."""
+        if Consent.WHOLE in self._consents:
+            self._read.update(data)
+            self._read_crc32 = crc32(data, self._read_crc32)
+            return
+        digest = hashlib.md5(data, usedforsecurity=False).hexdigest()
+        is_all = len(data) == self._source.size
+        if not data or (is_all and self._source.etag.strip('"') == digest):
+            return
+        encrypted = self._kept.get("ServerSideEncryption", "AES256") != "AES256"
+        if self._scratch is None:
+            self._scratch = self._begin(CHECKSUM if encrypted else {})
+        part = self._copy(self._scratch, 1, ByteRange(start, start + len(data)))
+        said = part.etag.strip('"').lower()
+        if digest != said and part.crc32 != crc32_text(data):
+            self._still_there()  # some servers copy from whatever is there
+            differs = bool(part.crc32) or (not encrypted and is_md5(said))
+            raise self._not_proved(Span(start, start + len(data)), differs=differs)
+
+    def _prove_all(self) -> None:
+        """The same where all of it is sent: by the ETag of the object, or the CRC-32 that the server keeps."""
+        if Consent.WHOLE not in self._consents:
+            return
+        dropped = self._edit.dropped
+        self._prove(dropped.start, self._source.read(dropped.start, dropped.size))
+        said, found = self._source.etag.strip('"').lower(), self._read.hexdigest()
+        if found != said and (is_md5(said) or self._source.kept_crc32() != self._read_crc32):
+            raise self._not_proved(Span(0, self._edit.old_size), differs=is_md5(said))
+
+    def _not_proved(self, span: Span, *, differs: bool) -> EditError:
+        again = f"[{span.start:,}, {span.stop:,}) would be sent again, and"
+        if differs:
+            return self._not_changed(
+                f"{again} what was read of it is not what the server has, by its digest. Something on the way changes "
+                "bytes. Use another connection, or change the archive where the server is."
+            )
+        return self._not_changed(
+            f"{again} the server gives no MD5 or CRC-32 that would prove that it was read right (it may be encrypted). "
+            "Download the object another way, change that copy, check it, and upload it."
+        )
+
+    # ---- completing ------------------------------------------------------------------------------------------------
 
     def _complete(self, upload: Upload, parts: Sequence[Part]) -> str:
         log, made = self._source.log, etag_of(parts)
@@ -232,6 +327,7 @@ class _Writing:
             )
         )
         upload.ended()
+        self._uploads.remove(upload)
         return etag
 
     def _find_result(self, made: str, error: S3Error) -> str:
@@ -258,16 +354,14 @@ class _Writing:
 
     def _on_condition(self, request: Callable[[ObjectSettings], str]) -> str:
         """Make the request that creates the new object, only if it replaces the one that was shown."""
-        sure = self._sender.keeps_conditions
         try:
             etag = self._if_the_same(request)
         except S3Error as error:
-            if error.status != NOT_IMPLEMENTED:
+            if error.status != NOT_IMPLEMENTED or Consent.UNCONDITIONAL not in self._consents:
                 raise
-            sure = False
             self._still_there()
             etag = request({})
-        if not sure:
+        if not self._sure:
             self._warnings.append(
                 "A check just before writing showed that no one else had replaced the object; whether the server "
                 "enforces that condition while writing is unknown."
@@ -286,9 +380,9 @@ class _Writing:
 
     # ---- after -----------------------------------------------------------------------------------------------------
 
-    def _keep_tags(self, kept: ObjectSettings) -> None:
+    def _keep_tags(self) -> None:
         """Restore the tags, which some servers drop in multipart uploads."""
-        address, log, tags = self._source.address, self._source.log, str(kept.get("Tagging") or "")
+        address, log, tags = self._source.address, self._source.log, str(self._kept.get("Tagging") or "")
         try:
             if tags and self._sender.tags(address, log) != tags:
                 self._sender.tag(address, tags, log)
