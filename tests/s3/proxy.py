@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import http.client
+import itertools
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from tests.patience import PATIENCE
 
 PIECE = 16 << 10
+MOST = 256 << 20
 HELD = 2 * PATIENCE
 """Seconds that answers are held back at most: a test that waits for them has failed before."""
 
@@ -46,7 +48,8 @@ class Reply:
 
     Of the body, ``sent`` bytes are sent before the connection is closed; None: all of it.
     ``gate``: after a first piece nothing more is sent until it is set. ``pause`` are seconds between two pieces, which
-    have ``piece`` bytes. ``chunked``: nothing says beforehand how long the body is.
+    have ``piece`` bytes. ``chunked``: nothing says beforehand how long the body is. ``endless``: zeros follow it until
+    the connection is closed.
     """
 
     status: int
@@ -57,6 +60,7 @@ class Reply:
     pause: float = 0
     piece: int = PIECE
     chunked: bool = False
+    endless: bool = False
 
 
 Forward = Callable[..., Reply]
@@ -225,7 +229,7 @@ class Proxy:
         self._faults: list[Fault] = []
         self._lasting: Fault | None = None
         self.log: list[Seen] = []
-        self.moved = 0
+        self.moved = self.poured = 0
         self.enforces = True
         owner = self
 
@@ -268,7 +272,7 @@ class Proxy:
 
     def reset(self) -> None:
         self.log.clear()
-        self.moved = 0
+        self.moved = self.poured = 0
         self.enforces = True
         self._faults.clear()
 
@@ -343,6 +347,14 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in reply.headers.items():
             if name.lower() not in ("content-length", "transfer-encoding", "connection"):
                 self.send_header(name, value)
+        if reply.endless:
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            more = itertools.chain((reply.body,), itertools.repeat(bytes(PIECE)))
+            for data in more:  # whoever does not stop has to be stopped by this
+                self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+                self.proxy.poured += len(data)
+                assert self.proxy.poured < MOST, "it was read on and on"
         if reply.chunked:
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()

@@ -10,7 +10,7 @@ from inspector.cli.options import A_LOCATION_TO_READ, CONNECTION, Option, connec
 from inspector.cli.output import complain, flush, put
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
-from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFoundError, find_member
+from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFoundError, MembersUnreadError, find_member
 from inspector.operations.open.opening import Opened
 from inspector.operations.open.reading import Reading, doubt_about, notes
 
@@ -70,6 +70,8 @@ def _find(options: argparse.Namespace) -> tuple[Opened, int]:
             opened, name = [matching[0][0]], name.removeprefix(matching[0][1])
         try:
             return find_member([part.archive for part in opened], name)
+        except MembersUnreadError:
+            raise
         except MemberNotFoundError as error:
             missing = MemberNotFoundError(f"{error} To see the members, use list {options.location}.")
             if isinstance(error, AmbiguousMemberError) or not any(part.key for part in opened):

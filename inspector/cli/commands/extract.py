@@ -14,7 +14,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.extract.extraction import Extraction, folder_at
 from inspector.operations.extract.selection import MemberSelection, all_members, members_named
-from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFoundError, load
+from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFoundError, MembersUnreadError, load
 from inspector.operations.open.opening import UNKNOWN_FORMAT, not_read
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, OnConflict, Problems
 
@@ -85,6 +85,8 @@ def _selections(options: argparse.Namespace, progress: Progress) -> list[MemberS
             return selections
         try:
             return members_named(selections, options.members)
+        except MembersUnreadError:
+            raise
         except MemberNotFoundError as error:
             missing = MemberNotFoundError(f"{error} To see the members, use list {options.location}.")
             if isinstance(error, AmbiguousMemberError) or not any(each.folder for each in selections):

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from inspector.core.finding import UNREADABLE
 from inspector.core.format import MemberError
 from inspector.core.member import STRETCH, Member
 from inspector.core.names import decoded, encoded, visible
@@ -36,6 +37,10 @@ class MemberNotFoundError(OperationError):
 
 class AmbiguousMemberError(MemberNotFoundError):
     """More than one member has the requested name."""
+
+
+class MembersUnreadError(MemberNotFoundError):
+    """No member that could be listed has the requested name, and not all could."""
 
 
 def load(
@@ -108,6 +113,9 @@ def find_member(archives: list[Opened], name: str) -> tuple[Opened, int]:
             f"There are {count(len(seen), 'member')} that are shown as {visible(name)}. Give the exact name, which "
             "list --json prints as path."
         )
+    unread = next((each.message for archive in archives for each in archive.findings if each.code == UNREADABLE), "")
+    if not found and unread:
+        raise MembersUnreadError(f"{unread} So whether there is a member called {visible(name)} is unknown.")
     if not found:
         close = _suggestions(archives, name)
         more = f" Names like it: {', '.join(map(visible, close))}." if close else ""

@@ -10,6 +10,7 @@ import botocore.session
 from botocore import UNSIGNED
 from botocore.config import Config
 from botocore.loaders import create_loader
+from botocore.utils import parse_timestamp
 
 from inspector.core import limits
 from inspector.core.names import visible
@@ -112,6 +113,7 @@ def boto_client(connection: Connection, timeout: float, attempts: int = ATTEMPTS
     """A boto3 client; ``timeout`` is in seconds, ``attempts`` includes retries."""
     core = botocore.session.Session(profile=connection.profile or None)
     core.register_component("data_loader", _loader(core.get_config_variable("data_path")))
+    core.get_component("response_parser_factory").set_parser_defaults(timestamp_parser=_moment)
     session = boto3.Session(botocore_session=core, region_name=connection.region or None)
     style = connection.addressing or _configured_style(core)
     if style or (connection.endpoint and not _is_amazon(connection.endpoint)):
@@ -150,6 +152,14 @@ _METHODS = {
     "config-file": "the configuration",
 }
 """Where botocore found credentials, in words."""
+
+
+def _moment(value: Any) -> Any:
+    """A time in a response; None where it is one that no clock shows, which is no reason not to read an object."""
+    try:
+        return parse_timestamp(value)
+    except (ValueError, OverflowError, RuntimeError, OSError):
+        return None
 
 
 @cache

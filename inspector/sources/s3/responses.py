@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from base64 import b64decode
 from datetime import datetime
@@ -23,6 +24,11 @@ class ByteRange(NamedTuple):
 
     start: int
     stop: int = 0
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return -self.start if self.start < 0 else self.stop - self.start
 
     @property
     def header(self) -> str:
@@ -95,7 +101,7 @@ def head_of(answer: Any) -> Head:
     length = int(answer.get("ContentLength") or 0)
     etag = str(answer.get("ETag") or "")
     version = str(answer.get("VersionId") or "").replace("null", "")
-    modified = _seconds(answer.get("LastModified"))
+    modified = seconds_of(answer.get("LastModified"))
     value = answer.get("ContentRange")
     status = (answer.get("ResponseMetadata") or {}).get("HTTPStatusCode")
     if value is None and status != _PARTIAL:
@@ -146,7 +152,7 @@ def page_of(answer: Any) -> Page:
             str(each["Key"]),
             int(each.get("Size") or 0),
             str(each.get("ETag") or ""),
-            _seconds(each.get("LastModified")),
+            seconds_of(each.get("LastModified")),
         )
         for each in answer.get("Contents") or ()
     )
@@ -155,5 +161,8 @@ def page_of(answer: Any) -> Page:
     return Page(objects, prefixes, following)
 
 
-def _seconds(moment: Any) -> float:
-    return moment.timestamp() if isinstance(moment, datetime) else 0.0
+def seconds_of(moment: Any) -> float:
+    """A moment in seconds since 1970; 0 where there is none that a clock could show."""
+    with contextlib.suppress(ValueError, OverflowError, OSError):
+        return float(moment.timestamp()) if isinstance(moment, datetime) else 0.0
+    return 0.0

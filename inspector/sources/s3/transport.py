@@ -17,7 +17,7 @@ from inspector.core.source import SourceError
 from inspector.sources.s3.abort import AnswerTimeout, RequestCancelled, WaitLimits, waiting_for_answers
 from inspector.sources.s3.address import Place
 from inspector.sources.s3.read_ahead import Pace
-from inspector.sources.s3.request_log import Phase, Request, RequestLog, Why
+from inspector.sources.s3.request_log import OPEN_END, Phase, Request, RequestLog, Why
 from inspector.sources.s3.responses import ByteRange, Head, head_of
 from inspector.sources.s3.sentences import Failure, S3Error, sentence
 
@@ -92,18 +92,21 @@ class Transport(ABC):
                 entry.answered = True
                 head = head_of(answer)
                 on_head(head)
+                promised = head.stop - head.start if head.partial else head.length
+                most = min(promised if promised > 0 else largest, asked.size if head.partial else OPEN_END)
                 if head.partial or head.length <= largest:
-                    self._pour(body, take, entry)
-            if entry.received < head.stop - head.start:
+                    self._pour(body, take, entry, most)
+            if entry.received < min(head.stop - head.start, most):
                 raise IncompleteReadError(actual_bytes=entry.received, expected_bytes=head.stop - head.start)
         return head
 
-    def _pour(self, body: Any, take: Callable[[bytes], None], entry: RequestInProgress) -> None:
+    def _pour(self, body: Any, take: Callable[[bytes], None], entry: RequestInProgress, most: int) -> None:
+        """Read ``most`` bytes and no more: a server that does not say how many it sends may send for ever."""
         waited = 0.0
         try:
-            while True:
+            while entry.received < most:
                 before = time.perf_counter()
-                piece = body.read(PIECE)
+                piece = body.read(min(PIECE, most - entry.received))
                 waited += time.perf_counter() - before  # without the time that ``take`` holds it back
                 if not piece:
                     return

@@ -34,7 +34,7 @@ from inspector.core.program.log import redact_logs
 from inspector.sources.s3.abort import watch
 from inspector.sources.s3.address import Place
 from inspector.sources.s3.request_log import RequestLog, Why
-from inspector.sources.s3.responses import ByteRange, Head, head_of, is_web_page
+from inspector.sources.s3.responses import ByteRange, Head, head_of, is_web_page, seconds_of
 from inspector.sources.s3.sentences import Failure, S3Error, WebPageError, sentence
 from inspector.sources.s3.source import MAX_WHOLE_BYTES
 from inspector.sources.s3.transport import PIECE, RequestInProgress, Transport
@@ -284,13 +284,13 @@ def _wanted_pause(after: str | None, tried: int) -> float:
     if value.isdecimal() and len(value) < 10:
         return float(value)
     moment = _moment(value)
-    return max(0.0, moment.timestamp() - time.time()) if moment is not None else _pause(tried)
+    return max(0.0, seconds_of(moment) - time.time()) if moment is not None else _pause(tried)
 
 
 def _moment(value: str) -> Any:
     try:
         return parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 

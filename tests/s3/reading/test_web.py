@@ -52,6 +52,11 @@ def run(arguments: list[str], capsys: pytest.CaptureFixture[str], *names: str) -
     return status, re.sub(r"\d+\.\d+ s\b", "s", out)
 
 
+def dated(site: Site, time: str) -> Fault:
+    """Files that were changed last at some time."""
+    return lambda seen, forward: answering(Last_Modified=time)(seen, lambda: site.answer(seen, forward))
+
+
 READING = (
     ["list", "--json"],
     ["list"],
@@ -248,6 +253,17 @@ def test_a_server_that_wants_to_be_asked_much_later_is_not_waited_for(
 
     assert "asks to be asked again in 3,600 seconds (429)" in capsys.readouterr().err
     assert len(site.proxy.log) == 1
+
+
+@pytest.mark.parametrize(
+    "time", ["1 Jan 2020 0:00 +99999999999999", "1 Jan 99999999999999 0:00 GMT", "1 Jan 0001 00:00 -0000", "x"]
+)
+def test_times_that_no_clock_shows_are_none(site: Site, capsys: pytest.CaptureFixture[str], time: str) -> None:
+    address = site.put("a.zip", wide(2))
+    site.proxy.fail(lambda *_: Reply(503, {"Retry-After": time}))
+    with site.proxy.failing(dated(site, time)):
+        assert main(["list", address]) == 0
+    assert "Python" not in capsys.readouterr().err
 
 
 # ---- bad days ------------------------------------------------------------------------------------------------------

@@ -173,6 +173,42 @@ def test_a_server_that_falls_silent(store: Store, monkeypatch: pytest.MonkeyPatc
         gate.set()
 
 
+def endless(seen: Seen, forward: Forward) -> Reply:
+    """What is asked for comes, and then zeros without end; nothing says how many bytes there are."""
+    reply = forward()
+    reply.endless = seen.method == "GET" and not seen.listing
+    return reply
+
+
+def test_a_body_without_end_is_read_to_the_promised_one(store: Store) -> None:
+    for tail in ("faults.caf", "faults.rca"):
+        location = store.put(tail, DATA)
+        with store.proxy.failing(endless):
+            source = store.open(location)
+            assert source.read(0, len(DATA)) == DATA
+        assert source.log.totals.received <= len(DATA) + BLOCK_BYTES
+
+
+def test_all_of_an_object_without_end_is_not_held_in_memory(store: Store) -> None:
+    """It ignores ranges, too, and promises nothing."""
+    location = store.put("faults.caf", DATA)
+    with (
+        store.proxy.failing(lambda seen, forward: endless(seen, lambda: forward("Range"))),
+        pytest.raises(SourceError, match="ignores ranges"),
+    ):
+        store.open(location)
+
+
+@pytest.mark.parametrize(
+    "time", ["+99999999999999", "Mon, 01 Jan 0001 00:00:00 -0000", "1 Jan 2020 0:00 +99999999999999", "soon"]
+)
+def test_a_time_that_no_clock_shows_is_none(store: Store, time: str) -> None:
+    location = store.put("faults.caf", DATA)
+    with store.proxy.failing(answering(Last_Modified=time)):
+        source = store.open(location)
+        assert source.read(0, 10) == DATA[:10]
+
+
 def test_a_server_that_drips_is_given_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client.Client, "read_timeout", 0.4)
     location = store.put("faults.caf", DATA)
