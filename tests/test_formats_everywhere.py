@@ -2,7 +2,7 @@
 
 Cut at the boundaries of its fields and in some other places; the sweep cuts at very many and flips more bits.
 
-The golden transcripts in tests/golden are what ``dump`` says of each sample, and then what it says is wrong. After a
+The golden transcripts in tests/golden are what ``dump`` and ``check`` say of each sample. After a
 change that is meant, write them anew with ``pytest tests/test_formats_everywhere.py --golden`` and review the
 difference as code.
 """
@@ -171,6 +171,22 @@ def test_dump_says_what_the_golden_transcript_says(
     out, err = capfd.readouterr()
     assert status == 0
     golden(f"{path.name}.txt", out + err)
+
+
+@each_sample
+def test_check_says_what_the_golden_transcript_says(
+    path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    golden: Callable[[str, str], None],
+    in_this_process: None,  # noqa: ARG001
+) -> None:
+    monkeypatch.chdir(path.parent)
+
+    status = main(["check", path.name])
+
+    out, err = capfd.readouterr()
+    golden(f"check/{path.name}.txt", f"{out}{err}exit status {status}\n")
 
 
 @each_sample
