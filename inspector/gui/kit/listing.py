@@ -6,6 +6,7 @@ The rows are held in memory (``Rows``), or are those of a request (``Listed`` in
 from __future__ import annotations
 
 import csv
+import io
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
@@ -13,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
-from PySide6.QtCore import QModelIndex, QObject, Qt
+from PySide6.QtCore import QModelIndex, QObject, QSaveFile, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
-from PySide6.QtWidgets import QHeaderView, QMenu, QTableView
+from PySide6.QtWidgets import QHeaderView, QMenu, QMessageBox, QTableView
 
+from inspector.core.names import visible
 from inspector.gui.kit.files import ask_for_new_file
 from inspector.gui.kit.style import Sentences
 from inspector.gui.kit.table_models import (
@@ -37,6 +39,12 @@ BATCH_ROWS = 1_000
 MAX_COPIED_ROWS = 100_000
 """The most rows that are copied or saved."""
 SAVED_AS = ("Rows (*.csv)",)
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def _as_text(cell: str) -> str:
+    """A cell that a spreadsheet shows and never computes: text like a formula gets an apostrophe in front."""
+    return f"'{cell}" if cell.lstrip().startswith(_FORMULAS) else cell
 
 
 def read_pages(
@@ -187,16 +195,26 @@ class ListView(QTableView):
         self.with_rows(lambda rows: QGuiApplication.clipboard().setText("\n".join(map(self._line, rows))))
 
     def save_all(self) -> None:
-        """Ask for a file, and write all rows to it as CSV."""
+        """Ask for a new file, and write all rows to it as CSV; nothing is ever replaced, an archive least of all."""
+
+        def take(path: str) -> None:
+            self.with_rows(lambda rows: self._write(path, rows))
+
         name = f"{self.accessibleName().lower()}.csv"
-        ask_for_new_file(
-            self, "Save Rows", name, lambda path: self.with_rows(lambda rows: self._write(path, rows)), filters=SAVED_AS
-        )
+        ask_for_new_file(self, "Save Rows", name, take, filters=SAVED_AS, suffix="csv", confirms=False)
 
     def _write(self, path: str, rows: Sequence[Any]) -> None:
-        with Path(path).open("w", encoding="utf-8", newline="") as file:
-            titles = [self._model.headerData(at, Qt.Orientation.Horizontal) for at in range(self._model.columnCount())]
-            csv.writer(file).writerows((titles, *map(self._model.texts_of, rows)))
+        text, file = io.StringIO(), QSaveFile(path)  # the file appears whole or not at all
+        csv.writer(text).writerow([each.title for each in self._model.columns])
+        csv.writer(text).writerows([_as_text(each) for each in self._model.texts_of(row)] for row in rows)
+        data = text.getvalue().encode("utf-8", "backslashreplace")
+        is_new = not Path(path).exists()
+        if not (is_new and file.open(QSaveFile.OpenModeFlag.WriteOnly) and file.write(data) >= 0 and file.commit()):
+            why = f"{visible(path)} exists already. Choose another name." if not is_new else file.errorString()
+            box = QMessageBox(QMessageBox.Icon.Warning, "Save Rows", why, parent=self)
+            box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            box.setTextFormat(Qt.TextFormat.PlainText)
+            box.open()
 
     def with_rows(self, done: Callable[[Sequence[Any]], object]) -> None:
         """Call ``done`` with all rows, at most MAX_COPIED_ROWS, as soon as they have been fetched."""

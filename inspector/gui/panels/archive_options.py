@@ -33,11 +33,9 @@ class OptionsPage(QWidget):
 
     changed = Signal()
 
-    def __init__(self, **fields: QWidget) -> None:
+    def __init__(self, *fields: QWidget) -> None:
         super().__init__()
-        self.fields = fields
-        """The fields by the name under which a session stores them."""
-        for field in fields.values():
+        for field in fields:
             if isinstance(field, QComboBox):
                 edited = field.editTextChanged if field.isEditable() else field.currentIndexChanged
             else:  # the signal that tells that what the user edits is another
@@ -56,7 +54,7 @@ class RcaOptionsPage(OptionsPage):
         tip = "1 is fastest, 22 smallest; levels above 19 need a lot of memory"
         self.level = number_of("Compression level", 1, 22, 3, toolTip=tip)
         self.convention = choice_of("Hash convention", {"": "the archive's own", **CONVENTIONS} if own else CONVENTIONS)
-        super().__init__(level=self.level, convention=self.convention)
+        super().__init__(self.level, self.convention)
         in_form(("Compression &level", self.level), ("Ha&sh convention", self.convention), on=self)
 
     def apply(self, draft: Draft) -> Draft:
@@ -73,7 +71,7 @@ class CafOptionsPage(OptionsPage):
         tip = "An SQLite file that records which archive holds each member; later runs add to it"
         hint = "none, or a file such as catalogue.sqlite"
         self.catalogue = dressed(PathField(), "Catalogue of members", toolTip=tip, placeholderText=hint)
-        super().__init__(max_size=self.limit, catalogue=self.catalogue)
+        super().__init__(self.limit, self.catalogue)
         in_form(("Maximum &size", self.limit), ("Cata&logue", self.catalogue), on=self)
 
     def apply(self, draft: Draft) -> Draft:
@@ -91,7 +89,7 @@ class TacoOptionsPage(OptionsPage):
 
     def __init__(self) -> None:
         self.entries = [self._entry_field(index) for index in range(ENTRY_COUNT)]
-        super().__init__(**{f"entry_{index}": entry for index, entry in enumerate(self.entries)})
+        super().__init__(*self.entries)
         grid = on_grid(QGridLayout(self))
         grid.addWidget(QLabel("Header entries: members, or OFFSET,LENGTH; empty for none"), 0, 0, 1, 4)
         for index, entry in enumerate(self.entries):
@@ -132,7 +130,7 @@ class DatasetOptionsPage(OptionsPage):
         self.first = dressed(QLineEdit("0"), "First key", enabled=False)
         self.per_range = number_of("Keys in a range", 1, 2**31 - 1, 1_000, showGroupSeparator=True)
         self.numbering.toggled.connect(self.first.setEnabled)
-        super().__init__(dataset=self.dataset, numbering=self.numbering, first_key=self.first, per_range=self.per_range)
+        super().__init__(self.dataset, self.numbering, self.first, self.per_range)
         in_form(("&Dataset", self.dataset), (self.numbering, self.first), ("Ke&ys per range", self.per_range), on=self)
 
     def apply(self, draft: Draft) -> Draft:
@@ -168,10 +166,6 @@ class ArchiveOptions(QStackedWidget):
         for page in self._pages.values():
             self.addWidget(page)
             page.changed.connect(self.changed)
-
-    def fields(self) -> dict[str, QWidget]:
-        """The fields by the name under which a session stores them."""
-        return {name: field for page in self._pages.values() for name, field in page.fields.items()}
 
     def show_kind(self, kind: ArchiveKind) -> None:
         """Show the options of a format."""

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.tab import Tab
@@ -73,6 +73,17 @@ def test_a_list_shows_copies_and_saves_what_its_columns_say(
     dialog.close()
     with (tmp_path / "people.csv").open(encoding="utf-8", newline="") as file:
         assert list(csv.reader(file)) == [["Name", "Size"], ["Ada", "1,815"], ["Blaise", "1,623"], ["Carl", "1,777"]]
+
+    archive = tmp_path / "photos.caf"
+    archive.write_bytes(b"what is there is never replaced")
+    view._write(str(archive), (("=1+1", 1),))
+    assert "photos.caf" in dialog_of(view, QMessageBox).text()
+    assert archive.read_bytes() == b"what is there is never replaced"
+    dialog_of(view, QMessageBox).close()
+    view._write(str(tmp_path / "nowhere" / "new.csv"), ())
+    assert dialog_of(view, QMessageBox).text()
+    view._write(str(tmp_path / "formula.csv"), (("=1+1", 1),))
+    assert (tmp_path / "formula.csv").read_text(encoding="utf-8").splitlines() == ["Name,Size", "'=1+1,1"]
 
     done: list[Sequence[str]] = []
     view.activated.connect(view.each_row(done.append))
