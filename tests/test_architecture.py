@@ -28,6 +28,7 @@ ROOMS = (
         "formats._zstd",
         "formats._zstd_fields",
         "formats._compressed",
+        "formats._chain",
         "formats._readers",
         "formats._tar",
         "formats._zip",

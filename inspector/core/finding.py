@@ -29,15 +29,13 @@ class Severity(StrEnum):
 class FindingType(NamedTuple):
     """What may be found: the stable code, how bad it is, what it means, and what to do about it.
 
-    Where the severity depends on the case, there is a type of the same code for each. ``changed``: it may show that
-    other bytes stand there than were written, as a digest that does not match does.
+    Where the severity depends on the case, there is a type of the same code for each.
     """
 
     code: str
     severity: Severity
     meaning: str
     advice: str = ""
-    changed: bool = True
 
     @property
     def explanation(self) -> str:

@@ -9,6 +9,7 @@ DATA_SECTION = Kind("data section", "The contents of all files of the archive, o
 
 # ---- an index ------------------------------------------------------------------------------------------------------
 
+GLOBAL_HEADER = Kind("global header", "The first bytes, which say what archive this is.", Role.HEADER, Family.HEADER)
 INDEX_ENTRY = Kind(
     "index entry",
     "One file in the index: its name, and the offsets where its data starts and ends (exclusive).",

@@ -267,16 +267,16 @@ def ar_member(name: bytes, data: bytes, *, size: int | None = None) -> bytes:
     return head + data + b"\n" * (len(data) & 1)
 
 
-def gnu_ar(files: Files, symbols: dict[str, int] | None = None, *, width: int = 4, thin: bool = False) -> bytes:
-    """An archive as GNU writes it; ``symbols`` say by name which file defines each. A thin one holds no content."""
+def gnu_ar(files: Files, symbols: dict[str, int] | None = None, *, width: int = 4) -> bytes:
+    """An archive as GNU writes it; ``symbols`` say by name which file defines each."""
     table, members = b"", []
     for name, content in files.items():
         written = name.encode() + b"/"
-        if thin or len(written) > 16:
+        if len(written) > 16:
             table, written = table + written + b"\n", b"/%d" % len(table)
-        members.append(ar_member(written, b"" if thin else content, size=len(content)))
+        members.append(ar_member(written, content))
     names = ar_member(b"//", table) if table else b""
-    magic = b"!<thin>\n" if thin else b"!<arch>\n"
+    magic = b"!<arch>\n"
     if symbols is None:
         return magic + names + b"".join(members)
 

@@ -20,7 +20,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span, intersect, subtract, total, united
 from inspector.core.verdict import VERDICTS, Verdict
-from inspector.formats import damage_of, format_of
+from inspector.formats import damage_of
 from inspector.formats._causes.flips import untried
 from inspector.formats._causes.survey import Survey
 from inspector.formats._damage import PART_SIZES
@@ -406,8 +406,12 @@ def _meets(span: Span, bad: Suspects) -> bool:
 
 
 def changed_bytes(archive: Archive, left: Sequence[Finding]) -> FoundCause | None:
-    """One cause for findings without any: there are other bytes than were written."""
-    left = [each for each in left if _shows_change(archive, each)]
+    """One cause for findings without any: there are other bytes than were written.
+
+    A format that tells nothing of its damage cannot tell that from a mistake of the writer.
+    """
+    if damage_of(archive) == Damage() and not archive.checksums:
+        return None
     spans = united([span for each in left for span in each.spans if span.size])
     if not spans:
         return None
@@ -434,13 +438,6 @@ def changed_bytes(archive: Archive, left: Sequence[Finding]) -> FoundCause | Non
         f"{'Another copy shows which it is.' if undecided else 'Restore these bytes from another copy.'}"
     )
     return FoundCause(Cause.CHANGED_BYTES, message, tuple(spans[:64]), tuple(left), adopts=True)
-
-
-def _shows_change(archive: Archive, finding: Finding) -> bool:
-    """Whether a finding shows that bytes changed; one of a declared type says so itself."""
-    known = format_of(archive)
-    types = {each.code: each.changed for each in known.findings} if known is not None else {}
-    return types.get(finding.code, True)
 
 
 def _names(archive: Archive, members: Sequence[int]) -> str:
