@@ -180,10 +180,10 @@ class _FieldComparison:
             if key in others:
                 yield from _record_differences(chain, others[key][0], right)
             elif self._lacks(self._b, key[1]):
-                yield Difference(Level.FIELD, Change.REMOVED, _field_side(chain), None, right, _only(chain, "A"))
+                yield _only(chain, "A", right)
         for key, (chain, right) in others.items():
             if key not in own and self._lacks(self._a, key[1]):
-                yield Difference(Level.FIELD, Change.ADDED, None, _field_side(chain), right, _only(chain, "B"))
+                yield _only(chain, "B", right)
 
 
 def _record_differences(a: Sequence[Field], b: Sequence[Field], right: str | None) -> Iterator[Difference]:
@@ -192,14 +192,13 @@ def _record_differences(a: Sequence[Field], b: Sequence[Field], right: str | Non
     for key, inner in own.items():
         other, chain = others.get(key), (*a, *inner)
         if other is None:
-            yield Difference(Level.FIELD, Change.REMOVED, _field_side(chain), None, right, _only(chain, "A"))
+            yield _only(chain, "A", right)
         elif chain[-1].shown != other[-1].shown:
             words, sides = _two_values(chain, other[-1]), (_field_side(chain), _field_side((*b, *other)))
             yield Difference(Level.FIELD, Change.CHANGED, *sides, right, words)
     for key, other in others.items():
         if key not in own:
-            chain = (*b, *other)
-            yield Difference(Level.FIELD, Change.ADDED, None, _field_side(chain), right, _only(chain, "B"))
+            yield _only((*b, *other), "B", right)
 
 
 def _named_leaves(
@@ -243,13 +242,15 @@ def _whole_fields(fields: Sequence[Field], span: Span, change: Change, right: st
     for chain in islice(_inside(fields, span, ()), _MAX_FIELDS_PER_RUN):
         if chain[-1].kind in _WITHOUT_VALUE or _record(chain) >= 0:
             continue
-        own, words = _field_side(chain), _only(chain, "B" if change is Change.ADDED else "A")
-        a, b = (None, own) if change is Change.ADDED else (own, None)
-        yield Difference(Level.FIELD, change, a, b, right, words)
+        yield _only(chain, "B" if change is Change.ADDED else "A", right)
 
 
-def _only(chain: Sequence[Field], side: str) -> str:
-    return f"{_title(chain)} is only in {side}."
+def _only(chain: Sequence[Field], side: str, right: str | None) -> Difference:
+    """A field that only one side has."""
+    own, words = _field_side(chain), f"{_title(chain)} is only in {side}."
+    if side == "A":
+        return Difference(Level.FIELD, Change.REMOVED, own, None, right, words)
+    return Difference(Level.FIELD, Change.ADDED, None, own, right, words)
 
 
 def _two_values(chain: Sequence[Field], other: Field) -> str:

@@ -81,9 +81,8 @@ class Experiment:
         """
         if len(steps) > MAX_STEPS:
             raise OperationError(f"An experiment has at most {MAX_STEPS:,} steps, and these are {len(steps):,}.")
-        same = 0
-        while same < min(len(steps), len(self.steps)) and steps[same] == self.steps[same]:
-            same += 1
+        shorter = min(len(steps), len(self.steps))
+        same = next((at for at in range(shorter) if steps[at] != self.steps[at]), shorter)
         tables = self._tables[: same + 1]
         for number, step in enumerate(steps[same:], same + 1):
             tables.append(self._applied(tables[-1], step, number))
@@ -200,7 +199,7 @@ class Experiment:
     def require_not_read(self, target: Path) -> None:
         """Raise OperationError if the target is the archive or a file that a step reads."""
         for each in (self.base, *self._files.values()):
-            require_another_file(each, target)
+            require_another_file(each, target, "what the experiment reads")
 
     def save(self, target: Path, progress: Progress, *, replace: bool = False) -> str:
         """Write the archive as the steps leave it to a new file, whole or not at all; returns its SHA-256.
@@ -209,22 +208,26 @@ class Experiment:
         """
         self.require_not_read(target)
         self.require_unchanged()
-        source, digest = self.source, hashlib.sha256()
-        progress.begin("Writing the experiment", source.size)
-        with AtomicFile(target, replace=replace) as out:
-            for piece in blocks(source, 0, source.size):
-                out.write(piece)
-                digest.update(piece)
-                progress.advance(len(piece))
-            if progress.done != source.size:
-                raise OperationError("Nothing was written: the archive became shorter meanwhile. Open it again.")
-        return digest.hexdigest()
+        return save_as_new(self.source, target, progress, replace=replace)
+
+
+def save_as_new(source: Source, target: Path, progress: Progress, *, replace: bool) -> str:
+    """Write all bytes to a new file, whole or not at all; returns their SHA-256 in hex. Raises as ``save``."""
+    digest = hashlib.sha256()
+    progress.begin("Writing the archive", source.size)
+    with AtomicFile(target, replace=replace) as out:
+        for piece in blocks(source, 0, source.size):
+            out.write(piece)
+            digest.update(piece)
+            progress.advance(len(piece))
+        if progress.done != source.size:
+            raise OperationError("Nothing was written: the archive became shorter meanwhile. Open it again.")
+    return digest.hexdigest()
 
 
 def step_object(step: Step) -> dict[str, Any]:
     """A step as JSON: what it does, with the values of that, and what it puts somewhere in hex or by name."""
-    operation = step.operation
-    found = {"do": type(operation).__name__.lower(), **asdict(operation)}
+    found = {"do": type(step.operation).__name__.lower(), **asdict(step.operation)}
     match found.pop("content", None):
         case Inline(data):
             found["bytes"] = data.hex()
@@ -237,7 +240,7 @@ def step_object(step: Step) -> dict[str, Any]:
     return found | ({"damage": step.damage} if step.damage else {})
 
 
-def require_another_file(source: Source, target: Path) -> None:
+def require_another_file(source: Source, target: Path, what: str) -> None:
     """Raise OperationError if the target is the file that a source, or what it lies in, is read from."""
     # A member's name is that of its archive, ``!/`` and its own.
     for name in {source.name, source.name.partition("!/")[0]}:
@@ -246,9 +249,7 @@ def require_another_file(source: Source, target: Path) -> None:
         except (OSError, ValueError):
             same = False
         if same:
-            raise OperationError(
-                f"{visible(target.name)} is what the experiment reads, which is never written. Choose another name."
-            )
+            raise OperationError(f"{visible(target.name)} is {what}, which is never written. Choose another name.")
 
 
 def digest_of(source: Source, progress: Progress) -> str:

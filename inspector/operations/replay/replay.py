@@ -14,9 +14,9 @@ from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.pieces import PieceSource, PieceTable
 from inspector.core.program.progress import Progress
-from inspector.core.source import Source, blocks, change_of
+from inspector.core.source import Source, change_of
 from inspector.core.span import Span, united
-from inspector.operations.experiment.experiment import digest_of
+from inspector.operations.experiment.experiment import require_another_file, save_as_new
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import decode, start
 from inspector.operations.protocol.replay_views import (
@@ -27,8 +27,6 @@ from inspector.operations.protocol.replay_views import (
     StepView,
     covered,
 )
-from inspector.sources.local.atomic import AtomicFile
-from inspector.sources.local.file import FileSource
 from inspector.sources.local.rehearsal import Call, CallKind
 
 MAX_STEPS = 10_000
@@ -107,21 +105,11 @@ class Replay:
         self.require_not_read(target)
         if what := change_of(self.base):
             raise OperationError(f"{visible(self.base.name)} {what}. Open it again.")
-        source = self.source(point)
-        progress.begin("Writing", source.size)
-        with AtomicFile(target, replace=replace) as out:
-            for piece in blocks(source, 0, source.size):
-                out.write(piece)
-                progress.advance(len(piece))
-        return digest_of(source, progress)
+        return save_as_new(self.source(point), target, progress, replace=replace)
 
     def require_not_read(self, target: Path) -> None:
         """Raise OperationError if a file is what is replayed over."""
-        beneath = self.base
-        while isinstance(beneath, PieceSource):
-            beneath = beneath.base
-        if isinstance(beneath, FileSource) and target.exists() and target.samefile(beneath.path):
-            raise OperationError(f"{visible(target.name)} is the archive itself, which is never written.")
+        require_another_file(self.base, target, "the archive itself")
 
 
 # ---- from what a writer did ------------------------------------------------------------------------------------------

@@ -166,15 +166,6 @@ class Changing(Reading, Connecting):
     def _write_with(self, progress: Progress, write: Callable[[Readable], WriteResult]) -> WriteResult | NeedsConsent:
         """Change the archive and read it again. If reading fails, the result still reports the change."""
         self.unwritten = ""
-        try:
-            return self._write_and_read_again(progress, write)
-        except EditError as error:
-            self.unwritten = str(error)
-            raise
-
-    def _write_and_read_again(
-        self, progress: Progress, write: Callable[[Readable], WriteResult]
-    ) -> WriteResult | NeedsConsent:
         with self.job_lock.held(progress):
             source = self.file_to_change()
             progress.begin("Writing", 0)
@@ -183,7 +174,11 @@ class Changing(Reading, Connecting):
             except ConsentNeededError as error:
                 return NeedsConsent(str(error), error.consent)
             except Cancelled:
-                raise EditError(f"{visible(source.name)} was not changed: writing it was cancelled.") from None
+                self.unwritten = f"{visible(source.name)} was not changed: writing it was cancelled."
+                raise EditError(self.unwritten) from None
+            except EditError as error:
+                self.unwritten = str(error)
+                raise
             try:
                 self._read_again(progress)
             except (OperationError, SourceError, Cancelled) as error:

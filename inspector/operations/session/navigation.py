@@ -25,10 +25,8 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFoundError, find_member
 from inspector.operations.open.opening import Opened, learn
 from inspector.operations.protocol.coverage_views import datapoint_key
-from inspector.operations.protocol.views import LayerKind, MemberPlace, Stage, Target
-from inspector.operations.session.layers import Layers
-from inspector.operations.session.members.archive_set import ArchiveSet
-from inspector.operations.session.state import SessionState
+from inspector.operations.protocol.views import LayerKind, Stage, Target
+from inspector.operations.session.reading import Reading
 
 _UNEXPLAINED_ROLES = role_bit(Role.GAP) | role_bit(Role.GARBAGE)
 _ROWS_PER_STEP = 1_024
@@ -177,80 +175,6 @@ def _last_match(source: Source, find: Find, size: int, stop: int, progress: Prog
 _DESCRIPTIONS = {LayerKind.FILE: "the file", LayerKind.INNER: "the inner stream", LayerKind.CONTENT: "this content"}
 
 
-class GotoTargets:
-    """Knows the archives, layers and members that are there; ``place`` says where a member is."""
-
-    def __init__(
-        self, archives: Sequence[Opened], archive_set: ArchiveSet, layers: Layers, place: Callable[[int], MemberPlace]
-    ) -> None:
-        self._archives = archives
-        self._archive_set = archive_set
-        self._layers = layers
-        self._place = place
-
-    def target(self, expression: str, layer: int, caret: int) -> Target:
-        """Where an expression (see ``goto``) leads, from a caret in a layer; raises OperationError for nonsense."""
-        try:
-            return self._resolved(expression, layer, caret)
-        except ExpressionError:
-            name = expression.strip()
-            if not name or not self._is_member(name):
-                raise
-            return self._member_named(name)
-
-    def _resolved(self, expression: str, layer: int, caret: int) -> Target:
-        try:
-            return resolve(expression, self._context(layer), caret)
-        except UnknownNameError:
-            whole = self._layers[layer].at
-            if whole == layer:
-                raise
-            return resolve(expression, self._context(whole), 0)
-
-    def _is_member(self, name: str) -> bool:
-        """Whether a member is called so, or several."""
-        try:
-            self._find_member(name)
-        except AmbiguousMemberError:
-            return True
-        except MemberNotFoundError:
-            return False
-        return True
-
-    def _context(self, layer: int) -> ExpressionContext:
-        here = self._layers[layer]
-        layers = self._layers
-        return ExpressionContext(
-            layer,
-            here.fields(),
-            lambda number: layers[number].source.size,
-            lambda number: _DESCRIPTIONS[layers[number].info.kind],
-            self._member,
-            self._member_named,
-        )
-
-    def _member(self, index: int) -> Target:
-        place = self._place(index)
-        if not place.spans:
-            raise OperationError("The location of that member is unknown.")
-        return Target(place.layer, *place.spans[0])
-
-    def _member_named(self, name: str) -> Target:
-        """A member by the name that its archive gives it, or by the whole path that it is shown with."""
-        found, local = self._find_member(name)
-        at = next(at for at, archive in enumerate(self._archives) if archive is found)
-        return self._member(self._archive_set.number(at, local))
-
-    def _find_member(self, name: str) -> tuple[Opened, int]:
-        wanted = list(self._archives)
-        for at, archive in enumerate(self._archives):
-            folder = visible(self._archive_set.folder(at))
-            if folder and name.startswith(folder):
-                wanted, name = [archive], name.removeprefix(folder)
-                break
-        return find_member(wanted, name)
-
-
 def _ranges_with(collection: Collection, dataset: str, key: int) -> list[int]:
     """The numbers of the ranges that may hold a key; raises OperationError for none, or for several datasets."""
     if dataset and dataset not in collection.datasets:
@@ -277,8 +201,75 @@ def _nowhere(ranges: list[Range], key: int) -> str:
     return f"No range holds key {key:,}: {' and '.join(sides)}." if sides else f"No range holds key {key:,}."
 
 
-class Navigation(SessionState):
+class Navigation(Reading):
     """Where expressions and searches lead."""
+
+    def goto(self, expression: str, layer: int, caret: int) -> Target:
+        """The target of an expression (see ``resolve``), relative to a caret in a layer; a member's name leads there.
+
+        Raises OperationError for nonsense.
+        """
+        try:
+            return self._resolved(expression, layer, caret)
+        except ExpressionError:
+            try:
+                return self._member_named(expression.strip())
+            except AmbiguousMemberError:
+                raise
+            except MemberNotFoundError:
+                pass
+            raise
+
+    def _resolved(self, expression: str, layer: int, caret: int) -> Target:
+        try:
+            return resolve(expression, self._context(layer), caret)
+        except UnknownNameError:
+            whole = self.now.layers[layer].at
+            if whole == layer:
+                raise
+            return resolve(expression, self._context(whole), 0)
+
+    def _context(self, layer: int) -> ExpressionContext:
+        layers = self.now.layers
+        return ExpressionContext(
+            layer,
+            layers[layer].fields(),
+            lambda number: layers[number].source.size,
+            lambda number: _DESCRIPTIONS[layers[number].info.kind],
+            self._member,
+            self._member_named,
+        )
+
+    def _member(self, index: int) -> Target:
+        place = self.place(index)
+        if not place.spans:
+            raise OperationError("The location of that member is unknown.")
+        return Target(place.layer, *place.spans[0])
+
+    def _member_named(self, name: str) -> Target:
+        """A member by the name that its archive gives it, or by the whole path that it is shown with."""
+        now = self.now
+        wanted = list(now.archives)
+        for at, archive in enumerate(now.archives):
+            folder = visible(now.archive_set.folder(at))
+            if folder and name.startswith(folder):
+                wanted, name = [archive], name.removeprefix(folder)
+                break
+        found, local = find_member(wanted, name)
+        at = next(at for at, archive in enumerate(now.archives) if archive is found)
+        return self._member(now.archive_set.number(at, local))
+
+    def search(
+        self,
+        progress: Progress,
+        layer: int,
+        pattern: bytes,
+        start: int,
+        backwards: bool,
+        ignore_case: bool,
+    ) -> int | None:
+        """The first match at or after ``start``, backwards the last before it. Raises SourceError and Cancelled."""
+        return search(self.now.layers[layer].source, pattern, start, backwards, ignore_case, progress)
 
     def next_unexplained(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Target | None:
         """The nearest bytes beyond ``offset`` that nothing explains, None where there are none. Raises Cancelled."""

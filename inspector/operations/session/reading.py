@@ -38,12 +38,10 @@ from inspector.operations.protocol.views import (
     SortKey,
     Stage,
     Status,
-    Target,
     TreeRow,
 )
 from inspector.operations.session.checks import ALL, write_manifest_beside
 from inspector.operations.session.content import SAMPLE_BYTES, decoded_content, encoding_of, image_of
-from inspector.operations.session.navigation import GotoTargets, search
 from inspector.operations.session.state import SessionState
 from inspector.sources.local.file import FileSource
 
@@ -202,11 +200,6 @@ class Reading(SessionState):
         """The recorded checksums and their verdicts, those with a text if one is given. Raises SourceError."""
         return self.now.checks.checksums(first, count, text)
 
-    def goto(self, expression: str, layer: int, caret: int) -> Target:
-        """The target of an expression (see ``goto``), relative to a caret in a layer. Raises OperationError."""
-        now = self.now
-        return GotoTargets(now.archives, now.archive_set, now.layers, self.place).target(expression, layer, caret)
-
     def decode(self, progress: Progress) -> Status:
         """Decode everything, and return the status then. Cancelling keeps what was decoded and raises nothing."""
         with self.job_lock.held(progress):
@@ -299,18 +292,6 @@ class Reading(SessionState):
         """Build the tree of paths of the members shown. Raises Cancelled."""
         self.now.members.build_tree(progress)
         self.generation += 1
-
-    def search(
-        self,
-        progress: Progress,
-        layer: int,
-        pattern: bytes,
-        start: int,
-        backwards: bool,
-        ignore_case: bool,
-    ) -> int | None:
-        """The first match at or after ``start``, backwards the last before it. Raises SourceError and Cancelled."""
-        return search(self.now.layers[layer].source, pattern, start, backwards, ignore_case, progress)
 
     def content(self, progress: Progress, index: int) -> ContentInfo:
         """Decode a member and make its content a layer. Raises OperationError, SourceError and Cancelled."""
