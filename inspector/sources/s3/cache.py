@@ -10,9 +10,10 @@ import contextlib
 import shutil
 import tempfile
 import weakref
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import IO
@@ -28,7 +29,6 @@ from inspector.sources.s3.read_ahead import (
     MAX_REQUEST_BYTES,
     BlockStore,
     Fetch,
-    Flight,
     Pace,
     Pour,
     ReadAhead,
@@ -43,64 +43,18 @@ MIN_FREE_SHARE = 4
 """One part of so many of the free space is used at most."""
 
 
-class _Room:
-    """The bytes of all files of the process together, which the file that was longest unused makes room in."""
+class DiskBlocks:
+    """Blocks by key, of all archives of a process; the one that was unused for longest makes room. Thread-safe.
 
-    def __init__(self) -> None:
-        self._used = 0
-        self._files: OrderedDict[int, weakref.ref[DiskCache]] = OrderedDict()
-        self._lock = Lock()
-        self._released: deque[tuple[int, list[int]]] = deque()
-        """What finalizers give back: they may run in the middle of anything, so they take no lock."""
+    The file is made with the first block, and gone with the process.
+    """
 
-    def take(self, size: int, limit: int, owner: DiskCache) -> bool:
-        """Reserve bytes for ``owner``; says whether there was room for them."""
-        with self._lock:
-            self._drain()
-            self._files[id(owner)] = weakref.ref(owner)
-            self._files.move_to_end(id(owner))
-            others = [ref for key, ref in self._files.items() if key != id(owner)]
-        for other in others:
-            if self._used + size <= limit:
-                break
-            cache = other()
-            if cache is not None:
-                cache.give_way()
-                with self._lock:
-                    self._drain()
-        with self._lock:
-            self._drain()
-            if self._used + size > limit:
-                return False
-            self._used += size
-            return True
-
-    def _drain(self) -> None:
-        while self._released:
-            key, used = self._released.popleft()
-            self._files.pop(key, None)
-            self._used -= sum(used)
-
-    def release(self, key: int, used: list[int]) -> None:
-        """Give back all of ``used``, of the file with this key, with the next that is taken."""
-        self._released.append((key, [sum(used)]))
-        used.clear()
-
-
-_ROOM = _Room()
-
-
-class DiskCache:
-    """Blocks of at most ``block_bytes`` by key. Thread-safe; the file is made with the first block."""
-
-    def __init__(self, block_bytes: int, max_bytes: int = MAX_DISK_BYTES) -> None:
-        self._block_bytes = block_bytes
-        self._limit = max_bytes
-        self._slots: dict[tuple[object, int], tuple[int, int]] = {}
+    def __init__(self, max_bytes: int = MAX_DISK_BYTES) -> None:
+        self._limit = max_bytes // BLOCK_BYTES
+        self._slots: OrderedDict[tuple[object, int], tuple[int, int]] = OrderedDict()
+        """The place of each block in the file, and its size."""
         self._file: IO[bytes] | None = None
-        self._reserved: list[int] = []
         self._lock = Lock()
-        weakref.finalize(self, _ROOM.release, id(self), self._reserved)
 
     def __contains__(self, key: tuple[object, int]) -> bool:
         return key in self._slots
@@ -111,64 +65,50 @@ class DiskCache:
             return list(self._slots)
 
     def put(self, key: tuple[object, int], block: bytes) -> None:
-        """Keep a block, if there is room for it."""
+        """Keep a block."""
         with self._lock:
-            if not self._limit or key in self._slots:
-                return
             try:
-                self._write(key, block)
+                if self._limit and self._file is None:
+                    folder = platformdirs.user_cache_path("archive-inspector", appauthor=False, ensure_exists=True)
+                    self._file = _nameless(folder)
+                    weakref.finalize(self, self._file.close)
+                    self._limit = min(self._limit, shutil.disk_usage(folder).free // MIN_FREE_SHARE // BLOCK_BYTES)
+                if self._file is None or not self._limit or key in self._slots:
+                    return
+                is_full = len(self._slots) >= self._limit
+                slot = self._slots.popitem(last=False)[1][0] if is_full else len(self._slots)
+                self._file.seek(slot * BLOCK_BYTES)
+                if self._file.write(block) == len(block):
+                    self._slots[key] = slot, len(block)
+                else:
+                    self._limit = 0
             except OSError:
                 self._limit = 0  # a full or failing disk: what is there can still be read
 
     def get(self, key: tuple[object, int]) -> bytes | None:
         """The block, if it is there."""
         with self._lock:
-            slot = self._slots.get(key)
-            if slot is None or self._file is None:
+            if key not in self._slots or self._file is None:
                 return None
-            number, size = slot
+            self._slots.move_to_end(key)
+            slot, size = self._slots[key]
             with contextlib.suppress(OSError):
-                self._file.seek(number * self._block_bytes)
+                self._file.seek(slot * BLOCK_BYTES)
                 data = self._file.read(size)
                 if len(data) == size:
                     return data
-            del self._slots[key]
-            return None
-
-    def give_way(self) -> None:
-        """Forget all blocks, unless it is in use at this moment."""
-        if not self._lock.acquire(blocking=False):
-            return
-        try:
-            self._slots.clear()
-            _ROOM.release(id(self), self._reserved)
-            if self._file is not None:
-                self._file.truncate(0)
-        except OSError:
             self._limit = 0
-        finally:
-            self._lock.release()
-
-    def _write(self, key: tuple[object, int], block: bytes) -> None:
-        """Raises OSError."""
-        if self._file is None:
-            folder = platformdirs.user_cache_path("archive-inspector", appauthor=False, ensure_exists=True)
-            self._file = _nameless(folder)
-            weakref.finalize(self, self._file.close)
-            self._limit = min(self._limit, shutil.disk_usage(folder).free // MIN_FREE_SHARE)
-        if not _ROOM.take(self._block_bytes, self._limit, self):
-            return
-        self._reserved.append(self._block_bytes)
-        number = len(self._reserved) - 1
-        self._file.seek(number * self._block_bytes)
-        if self._file.write(block) == len(block):
-            self._slots[key] = number, len(block)
+            self._slots.clear()
+            return None
 
 
 def _nameless(folder: Path) -> IO[bytes]:
     """A file that is gone once it is closed, whatever ends the process. Raises OSError."""
     made: IO[bytes] = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115 - closed with what holds it
     return made
+
+
+_DISK = DiskBlocks()
 
 
 # ---- blocks of a source ----------------------------------------------------------------------------------------------
@@ -180,14 +120,14 @@ _SKIPPED = 4
 class Blocks:
     """An LRU store of at most ``max_bytes`` of blocks (0: limits.CACHE), shared by any number of caches.
 
-    What is pushed out goes to a file of at most ``max_disk_bytes``.
+    What is pushed out goes to ``disk``.
     """
 
-    def __init__(self, max_bytes: int = 0, max_disk_bytes: int = MAX_DISK_BYTES) -> None:
+    def __init__(self, max_bytes: int = 0, disk: DiskBlocks = _DISK) -> None:
         self.max_bytes = max_bytes or CACHE.value
         self._max_blocks = self.max_bytes // BLOCK_BYTES
         self._kept: OrderedDict[tuple[object, int], bytes] = OrderedDict()
-        self._disk = DiskCache(BLOCK_BYTES, max_disk_bytes)
+        self._disk = disk
         self._lock = Lock()
 
     def keep(self, owner: object, number: int, block: bytes) -> None:
@@ -242,8 +182,9 @@ class BlockCache:
         def pour_fetched(start: int, stop: int, take: Take) -> None:
             take(fetch(start, stop))
 
-        store = BlockStore(self._keep, self._get, self._has)
-        self._ahead = ReadAhead(size, fetch, pour or pour_fetched, store, pace or Pace(), self._blocks.max_bytes)
+        own, kept = self._owner, self._blocks
+        self._store = BlockStore(partial(kept.keep, own), partial(kept.get, own), partial(kept.has, own))
+        self.ahead = ReadAhead(size, fetch, pour or pour_fetched, self._store, pace or Pace(), self._blocks.max_bytes)
 
     def read(self, offset: int, length: int) -> bytes:
         """Up to ``length`` bytes from ``offset``; raises what ``fetch`` raises."""
@@ -267,7 +208,7 @@ class BlockCache:
         for number in range(first, -(-stop // BLOCK_BYTES)):
             end = min((number + 1) * BLOCK_BYTES, self._size)
             if end <= stop:
-                self._blocks.keep(self._owner, number, data[number * BLOCK_BYTES - start : end - start])
+                self._store.keep(number, data[number * BLOCK_BYTES - start : end - start])
 
     def expect(self, start: int, stop: int) -> None:
         """Announce that ``[start, stop)`` will be read soon: the first miss in it fetches the rest of it."""
@@ -284,37 +225,17 @@ class BlockCache:
 
     def holds(self, start: int, stop: int) -> bool:
         """Whether the bytes ``[start, stop)`` can be read without a request."""
-        return all(map(self._has, range(start // BLOCK_BYTES, -(-min(stop, self._size) // BLOCK_BYTES))))
-
-    def follow(self) -> Flight:
-        """See ReadAhead.follow."""
-        return self._ahead.follow()
-
-    def close(self, flight: Flight, error: BaseException | None) -> None:
-        """See ReadAhead.close."""
-        self._ahead.close(flight, error)
-
-    def _keep(self, number: int, block: bytes) -> None:
-        self._blocks.keep(self._owner, number, block)
-
-    def _get(self, number: int) -> bytes | None:
-        return self._blocks.get(self._owner, number)
-
-    def _has(self, number: int) -> bool:
-        return self._blocks.has(self._owner, number)
+        return all(map(self._store.has, range(start // BLOCK_BYTES, -(-min(stop, self._size) // BLOCK_BYTES))))
 
     def _step(self, start: int, stop: int) -> bytes:
         first, last = start // BLOCK_BYTES, -(-stop // BLOCK_BYTES)
-        found = self._kept(first, last)
+        kept = ((number, self._store.get(number)) for number in range(first, last))
+        found = {number: block for number, block in kept if block is not None}
         missing = [number for number in range(first, last) if number not in found]
         for run in _runs(missing, _SKIPPED):
             found |= self._ask(run)
         data = b"".join(_until_short(found, first, last, self._size))
         return data[start - first * BLOCK_BYTES : stop - first * BLOCK_BYTES]
-
-    def _kept(self, first: int, last: int) -> dict[int, bytes]:
-        kept = ((number, self._blocks.get(self._owner, number)) for number in range(first, last))
-        return {number: block for number, block in kept if block is not None}
 
     def _ask(self, run: range) -> dict[int, bytes]:
         """Fetch the blocks of ``run``, and read ahead."""
@@ -324,7 +245,7 @@ class BlockCache:
                 expected = max(expected, -(-span.stop // BLOCK_BYTES))
                 if span.stop - start > MAX_REQUEST_BYTES and span in self._expected:
                     self._expected.remove(span)  # a pass begins, once
-        return self._ahead.read(run, expected)
+        return self.ahead.read(run, expected)
 
 
 def _runs(numbers: list[int], skipped: int = 0, max_blocks: int = MAX_REQUEST_BYTES // BLOCK_BYTES) -> Iterator[range]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from threading import BoundedSemaphore, Condition, Lock, Thread
+from typing import NamedTuple
 
 from inspector.core.program.progress import Cancelled, Progress, cancelling, check_cancelled
 
@@ -111,15 +112,12 @@ class _Pass:
         return sum(not each.ended for each in self.flights)
 
 
-class BlockStore:
+class BlockStore(NamedTuple):
     """What a pass needs of the cache."""
 
-    def __init__(
-        self, keep: Callable[[int, bytes], None], get: Callable[[int], bytes | None], has: Callable[[int], bool]
-    ) -> None:
-        self.keep = keep
-        self.get = get
-        self.has = has
+    keep: Callable[[int, bytes], None]
+    get: Callable[[int], bytes | None]
+    has: Callable[[int], bool]
 
 
 class ReadAhead:

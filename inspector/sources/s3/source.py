@@ -109,12 +109,12 @@ class RemoteSource(ABC):
 
     def follow(self) -> Flight:
         """Begin a pass over all of it, whose bytes ``take`` of the result is given as they come; ``leave`` ends it."""
-        return self._cache.follow()
+        return self._cache.ahead.follow()
 
     def leave(self, flight: Flight, error: BaseException | None) -> None:
         """End what ``follow`` began, with the error that ended it or because all has come."""
         self.replaced = self.replaced or (isinstance(error, S3Error) and error.status == _NOT_AS_BEFORE)
-        self._cache.close(flight, error)
+        self._cache.ahead.close(flight, error)
 
     def cached(self) -> Spans:
         """The spans that can be read without a request."""

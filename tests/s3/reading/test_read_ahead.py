@@ -12,7 +12,7 @@ import pytest
 from inspector.core.program.progress import Cancelled, Progress, cancelling, check_cancelled
 from inspector.core.source import SourceError, expect
 from inspector.sources.s3 import read_ahead
-from inspector.sources.s3.cache import BlockCache, Blocks, DiskCache
+from inspector.sources.s3.cache import BlockCache, Blocks, DiskBlocks
 from inspector.sources.s3.read_ahead import BLOCK_BYTES, MAX_IN_FLIGHT, MAX_REQUEST_BYTES, Pace, Take
 from inspector.sources.s3.request_log import Phase
 from tests.patience import PATIENCE
@@ -62,7 +62,7 @@ class Server:
                 self.running -= 1
 
     def cache(self, max_bytes: int = 64 * MEBI) -> BlockCache:
-        return BlockCache(SIZE, self.fetch, Blocks(max_bytes, 0), self.pour)
+        return BlockCache(SIZE, self.fetch, Blocks(max_bytes, DiskBlocks(0)), self.pour)
 
 
 def test_what_is_announced_is_asked_for_in_ranges_of_full_size() -> None:
@@ -141,7 +141,7 @@ def test_what_lies_between_hops_is_asked_for_with_them_where_a_pass_ended_betwee
     monkeypatch.setattr(read_ahead, "Thread", _AtOnce)
     server, pace = Server(), Pace()
     pace.note_answer(0.1)
-    cache = BlockCache(SIZE, server.fetch, Blocks(64 * MEBI, 0), server.pour, pace)
+    cache = BlockCache(SIZE, server.fetch, Blocks(64 * MEBI, DiskBlocks(0)), server.pour, pace)
     for at in range(0, SIZE, stride * BLOCK_BYTES):
         cache.read(at, 100)
     hops = sorted(server.asked)
@@ -158,15 +158,15 @@ def test_a_block_that_memory_has_no_room_for_is_kept_on_disk() -> None:
     assert sum(stop - start for start, stop in server.asked) == SIZE
 
 
-def test_files_on_disk_make_room_for_each_other() -> None:
-    one, two = DiskCache(BLOCK_BYTES, 4 * BLOCK_BYTES), DiskCache(BLOCK_BYTES, 4 * BLOCK_BYTES)
-    block = bytes(BLOCK_BYTES)
-    for number in range(3):
-        one.put((None, number), block)
-    for number in range(3):
-        two.put((None, number), block)
-    assert [two.get((None, number)) for number in range(3)] == [block] * 3
-    assert one.get((None, 0)) is None
+def test_what_was_unused_for_longest_makes_room_on_disk() -> None:
+    disk, blocks = DiskBlocks(4 * BLOCK_BYTES), [bytes([number]) * BLOCK_BYTES for number in range(6)]
+    for number in range(4):
+        disk.put(("one", number), blocks[number])
+    assert disk.get(("one", 0)) == blocks[0]
+    for number in range(4, 6):
+        disk.put(("two", number), blocks[number])
+    assert [disk.get(("two", number)) for number in (4, 5)] == blocks[4:]
+    assert [disk.get(("one", number)) for number in range(4)] == [blocks[0], None, None, blocks[3]]
 
 
 def test_a_disk_that_cannot_be_written_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +174,7 @@ def test_a_disk_that_cannot_be_written_is_no_error(monkeypatch: pytest.MonkeyPat
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("inspector.sources.s3.cache.tempfile.TemporaryFile", full)
-    cache = DiskCache(BLOCK_BYTES)
+    cache = DiskBlocks()
     cache.put((None, 1), b"x")
     assert cache.get((None, 1)) is None
 
@@ -243,7 +243,7 @@ def test_the_ledger_shows_requests_in_flight(store: Store) -> None:
 
 
 def test_what_is_kept_on_disk_has_no_name_and_no_other_reader() -> None:
-    cache = DiskCache(BLOCK_BYTES)
+    cache = DiskBlocks()
     cache.put(("a", 1), b"abcd")
 
     assert cache._file is not None
