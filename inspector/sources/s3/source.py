@@ -126,20 +126,9 @@ class RemoteSource(ABC):
 
     def _fetch(self, start: int, stop: int) -> bytes:
         """The bytes ``[start, stop)``, all of them. Raises SourceError and Cancelled."""
-        if self.replaced:
-            raise self._was_replaced()
-        try:
-            head, data = _get_with_retries(
-                self._client, self.address, ByteRange(start, stop), self._head, self.log, Why.READING
-            )
-        except S3Error as error:
-            if error.status == _DENIED and self._head.version:
-                # Reading a version needs a separate permission; the ETag still identifies the object.
-                self._head = replace(self._head, version="")
-                return self._fetch(start, stop)
-            self.replaced = error.status == _NOT_AS_BEFORE
-            raise
-        return self._checked(head, data, start, stop)
+        data = bytearray()
+        self._pour(start, stop, data.extend)
+        return bytes(data)
 
     def _pour(self, start: int, stop: int, take: Take) -> None:
         """Give the bytes ``[start, stop)`` as they arrive. Raises SourceError and Cancelled."""
@@ -148,21 +137,21 @@ class RemoteSource(ABC):
             raise self._was_replaced()
         try:
             response.run(self._head, Why.READING, lambda head: self.check_range(head, response.at, stop))
-        except _RangeIgnoredError:
-            take(self._fetch(response.at, stop))
         except S3Error as error:
             if error.status == _DENIED and self._head.version:
-                take(self._fetch(response.at, stop))
+                # Reading a version needs a separate permission; the ETag still identifies the object.
+                self._head = replace(self._head, version="")
+                self._pour(response.at, stop, take)
                 return
             self.replaced = self.replaced or error.status == _NOT_AS_BEFORE
             raise
 
     def check_range(self, head: Head, start: int, stop: int) -> None:
-        """Raise S3Error unless the body of a response is ``[start, stop)`` of the opened object."""
+        """Raise S3Error unless the body of a response is ``[start, stop)`` of the opened object, or a small one."""
         self._check_same(head)
-        if not head.partial:
-            raise _RangeIgnoredError(self.name)
-        if (head.start, head.stop) != (start, stop):
+        if not head.partial and head.size > MAX_WHOLE_BYTES:
+            raise _ignores_ranges(self.address, head)
+        if head.partial and (head.start, head.stop) != (start, stop):
             raise _wrong_range(self.address, start, stop, head)
 
     def _check_same(self, head: Head) -> None:
@@ -171,15 +160,6 @@ class RemoteSource(ABC):
         if other_etag or other_time or (0 <= head.size != self.size):
             self.replaced = True
             raise self._was_replaced()
-
-    def _checked(self, head: Head, data: bytes, start: int, stop: int) -> bytes:
-        """The requested bytes from a response, verified to be of the opened object. Raises SourceError."""
-        self._check_same(head)
-        if not head.partial:
-            return _whole_body(self.address, head, data)[start:stop]
-        if (head.start, head.stop) != (start, stop) or len(data) != stop - start:
-            raise _wrong_range(self.address, start, stop, head)
-        return data
 
     def _was_replaced(self) -> S3Error:
         return S3Error(replaced(self.name), _NOT_AS_BEFORE, "PreconditionFailed")
@@ -233,14 +213,10 @@ class S3Source(RemoteSource):
         return found
 
 
-class _RangeIgnoredError(S3Error):
-    """A response is all of an object, where a part was asked for."""
-
-
 class _Response:
     """The bytes from ``at`` to ``stop`` of an object (``stop`` OPEN_END: to its end), given to ``take`` as they come.
 
-    What breaks off is continued where it broke.
+    What breaks off is continued where it broke. Of an answer that is all of the object, the others are left out.
     """
 
     def __init__(self, client: Transport, address: Place, log: RequestLog, at: int, stop: int, take: Take) -> None:
@@ -250,23 +226,27 @@ class _Response:
         self._take = take
         self.at = at
         self.stop = stop
+        self._is_whole = False
+        self._skipped = 0
+        """Bytes before ``at`` that are still to come."""
 
-    def run(self, known: Head | None, why: Why, on_head: Callable[[Head], Head | None], largest: int = 0) -> None:
+    def run(self, known: Head | None, why: Why, on_head: Callable[[Head], Head | None]) -> None:
         """Raises S3Error, what ``on_head`` and ``take`` raise, and Cancelled.
 
         ``on_head`` may return what the object is known to be then. It is tried ``_TRIES`` times, and as often again
-        each time that much has come. ``largest`` is as in Client.get.
+        each time that much has come.
         """
         failures, counted_at = 0, self.at
 
         def arrived(head: Head) -> None:
             nonlocal known
             known = on_head(head) or known
+            self._is_whole, self._skipped = not head.partial, 0 if head.partial else self.at
 
         while True:
             asked = ByteRange(self.at, self.stop)
             try:
-                self._client.get(self._address, asked, known, self._took, self._log, why, largest, arrived)
+                self._client.get(self._address, asked, known, self._took, self._log, why, MAX_WHOLE_BYTES, arrived)
             except S3Error as error:
                 if self.at - counted_at >= _MUCH_BYTES:
                     failures, counted_at = 0, self.at
@@ -278,6 +258,10 @@ class _Response:
 
     def _took(self, piece: bytes) -> None:
         check_cancelled()
+        if self._is_whole:
+            before = min(len(piece), self._skipped)
+            self._skipped -= before
+            piece = piece[before : before + self.stop - self.at]
         self.at += len(piece)
         if self.at > self.stop:
             raise S3Error(f"The server sent more bytes of {visible(self._address.location)} than requested.")
@@ -328,7 +312,7 @@ class _Opening:
         error: BaseException | None = None
         try:
             with cancelling(_Calling(self._check)):
-                self._response.run(None, Why.OPENING, self._arrived, MAX_WHOLE_BYTES)
+                self._response.run(None, Why.OPENING, self._arrived)
         except BaseException as reason:  # noqa: BLE001 - raised where it is waited for
             error = reason
         with self._changed:

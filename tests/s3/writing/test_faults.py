@@ -96,7 +96,7 @@ def test_an_opening_that_fails_is_a_sentence(store: Store, fault: Fault, words: 
         store.open(location)
 
 
-@pytest.mark.parametrize("fault", [cut(100), fewer, cut(BLOCK_BYTES // 2), refuse(503, "SlowDown"), refuse(500)])
+@pytest.mark.parametrize("fault", [cut(100), fewer, cut(BLOCK_BYTES // 4), refuse(503, "SlowDown"), refuse(500)])
 def test_what_fails_once_or_twice_is_tried_again(store: Store, source: S3Source, fault: Fault) -> None:
     store.proxy.fail(fault, fault)
     assert source.read(0, 10) == DATA[:10]
