@@ -5,19 +5,23 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import traceback
 import zipfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from inspector.__main__ import main
+from inspector.core.archive import Emitter
 from inspector.operations.audit import audit
 from tests.cli.running import ROOT, Run, objects, started
 from tests.patience import PATIENCE
 from tests.sweeping import in_the_sweep
 
+COMMAND, BENEATH = "cli/commands/check.py", ("core/archive.py", "tests/cli/test_check.py")
 Sample = Callable[[str], Path]
 
 
@@ -173,3 +177,24 @@ def test_what_is_no_regular_file_in_a_folder_is_counted(
     names = ", ".join(str(tmp_path / name) for name in ("circle.caf", "nowhere.caf", "pipe.caf"))
     said = f"3 entries in these folders were left out, being no regular files: {names}."
     assert capfd.readouterr().err == f"archive-inspector: {said}\n"
+
+
+def test_few_frames_lie_between_the_command_and_the_first_finding(
+    run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What looks for a cause of a wrong answer has to step through each of them."""
+    deepest: dict[str, int] = {}
+    report = Emitter.report
+
+    def measured(*given: Any, **named: Any) -> None:
+        if name not in deepest:
+            frames = [frame.filename for frame in traceback.extract_stack() if not frame.filename.endswith(BENEATH)]
+            deepest[name] = len(frames) - next(at for at, each in enumerate(frames) if each.endswith(COMMAND)) - 1
+        report(*given, **named)
+
+    monkeypatch.setattr(Emitter, "report", measured)
+    for path in sorted((root / "tests" / "samples").iterdir())[::2]:
+        name = path.name
+        run(path)
+    assert len(deepest) > 15
+    assert {name: depth for name, depth in deepest.items() if depth > 16} == {}

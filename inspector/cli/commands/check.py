@@ -32,7 +32,7 @@ from inspector.core.numbers import count
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
-from inspector.operations.audit.audit import JobOutcome, check_many
+from inspector.operations.audit.audit import check_many
 from inspector.operations.audit.targets import expanded
 from inspector.operations.check.proof import Proof, ProofResult, prove
 from inspector.operations.jobs.operation_error import OperationError
@@ -84,8 +84,13 @@ def run(options: argparse.Namespace) -> int:
     # What was read from standard input is in this process only.
     workers = 1 if STANDARD_INPUT in options.locations else 0
     checking = report.check(targets, kind, progress) if report else check_many(targets, kind, progress, workers)
+    line = paced_line()  # of all bars together: the rate is that of the whole check
     with worst, Lines() as out, closing(checking) as outcomes:
-        for outcome in _with_progress_bar(outcomes, progress, options.progress):
+        while True:
+            with ProgressBar(progress, line, options.progress):
+                outcome = next(outcomes, None)
+            if outcome is None:
+                break
             if outcome.result.state == NO_ARCHIVE:
                 left_out += 1
                 continue
@@ -176,19 +181,6 @@ class WorstStatus:
         self.cut_off = True
         self.status = self.status or CUT_OFF
         return True
-
-
-def _with_progress_bar(
-    outcomes: Iterator[JobOutcome], progress: Progress, log_interval_s: float
-) -> Iterator[JobOutcome]:
-    """The outcomes, with a progress bar while waiting for the next one."""
-    line = paced_line()  # of all bars together: the rate is that of the whole check
-    while True:
-        with ProgressBar(progress, line, log_interval_s):
-            outcome = next(outcomes, None)
-        if outcome is None:
-            return
-        yield outcome
 
 
 def status_of(state: str, strict: bool) -> int:

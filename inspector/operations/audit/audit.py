@@ -10,7 +10,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -37,7 +37,7 @@ from inspector.operations.check.checking import (
 )
 from inspector.operations.check.report import RENDERED, as_object
 from inspector.operations.jobs.process_pool import ProcessPool, TaskFailure
-from inspector.operations.jobs.subprogress import CHECKING, SubProgress, map_with_progress
+from inspector.operations.jobs.subprogress import CHECKING, SubProgress, map_with_progress, subprogresses
 from inspector.operations.open.collection import open_collection
 from inspector.operations.open.location import MAX_REMOTE_READS
 from inspector.operations.protocol.audit_views import MAX_STORED_FINDINGS, NO_ARCHIVE, UNCHECKED, Amount, Result
@@ -84,20 +84,14 @@ class JobOutcome(Struct, frozen=True):
     report: str = ""
 
 
-def examine(job: Job, progress: Progress) -> JobOutcome:
-    """Check one archive; raises Cancelled."""
-    start = time.perf_counter()
-    report = report_on(job.target, progress, quick=job.quick)
-    return outcome_of(job, report, time.perf_counter() - start)
-
-
-def report_on(target: CheckTarget, progress: Progress, *, quick: bool = False) -> CheckReport:
-    """What checking one archive finds; ``quick``: the structure only. Raises Cancelled."""
+def examine(job: Job, progress: Progress, see: Callable[[CheckReport], None] = lambda _: None) -> JobOutcome:
+    """Check one archive; ``see`` is shown the report. Raises Cancelled, and what ``see`` raises."""
+    start, target = time.perf_counter(), job.target
     if target.why:
         report = unreadable(target.location, target.why)
     elif target.names_only:
         report = read_names(target.location, target.connection)
-    elif quick:
+    elif job.quick:
         report = read_location(target.location, progress, target.connection, seen=_seen(target))
     else:
         report = check_location(target.location, progress, target.connection, seen=_seen(target), place=target.place)
@@ -105,7 +99,8 @@ def report_on(target: CheckTarget, progress: Progress, *, quick: bool = False) -
         report = with_readers(report, SubProgress(progress, progress.done, progress.done))
     if target.overlaps:
         report = with_finding(report, RANGE_OVERLAP.finding(target.overlaps))
-    return report
+    see(report)
+    return outcome_of(job, report, time.perf_counter() - start)
 
 
 def _seen(target: CheckTarget) -> Seen | None:
@@ -159,7 +154,11 @@ def check_many(
     workers = min(workers or _usual_workers(remote=remote), len(jobs))
     total = sum(job.size for job in jobs)
     if workers < 2 or total + _BYTES_PER_FILE * len(jobs) < MIN_BYTES_FOR_PROCESSES:
-        yield from _in_threads(jobs, MAX_REMOTE_READS if remote and workers > 1 else 1, progress)
+        if remote and workers > 1:
+            yield from _in_threads(jobs, progress)
+            return
+        for job, part in zip(jobs, subprogresses(progress, CHECKING, [job.size for job in jobs]), strict=True):
+            yield examine(job, part)
         return
     progress.begin(CHECKING, total)
     with ProcessPool(workers, _work, progress) as pool:
@@ -185,11 +184,13 @@ def _sized(target: CheckTarget) -> CheckTarget:
         return target
 
 
-def _in_threads(jobs: Sequence[Job], most: int, progress: Progress) -> Generator[JobOutcome]:
-    """Check up to ``most`` at a time: remote archives are waited for most of the time."""
-    by_size = most == 1 or all(job.target.size is not None for job in jobs)
+def _in_threads(jobs: Sequence[Job], progress: Progress) -> Generator[JobOutcome]:
+    """Check several remote archives at a time: they are waited for most of the time."""
+    by_size = all(job.target.size is not None for job in jobs)
     parts, unit = ([job.size for job in jobs], "bytes") if by_size else ([1] * len(jobs), "archives")
-    return map_with_progress(progress, CHECKING, parts, lambda at, part: examine(jobs[at], part), most, unit)
+    return map_with_progress(
+        progress, CHECKING, parts, lambda at, part: examine(jobs[at], part), MAX_REMOTE_READS, unit
+    )
 
 
 def _in_processes(

@@ -15,7 +15,6 @@ from inspector.core.archive import Archive, Emitter
 from inspector.core.cause import NOT_INTERRUPTED, is_cause
 from inspector.core.edit import EditError
 from inspector.core.finding import UNREADABLE, Finding, Severity
-from inspector.core.format import Format
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress, cancelling
@@ -151,13 +150,13 @@ def _without_ranges(location: str, error: NoRangeError) -> CheckReport:
 
 def check_opened(location: str, opened: Location, progress: Progress) -> CheckReport:
     """Check all archives of a location, several at a time, decoding them first if needed. Raises Cancelled."""
-    sentences: list[str] = []
-    for at, sentence in enumerate(
+    if opened.collection is None:
+        return report_of(location, opened, _check_one(opened, 0, progress))
+    for at, _ in enumerate(
         map_with_progress(progress, CHECKING, opened.sizes, partial(_check_one, opened), opened.max_parallel_reads)
     ):
         opened.open(at)
-        sentences.append(sentence)
-    return report_of(location, opened, sentences[0] if opened.collection is None else summary(opened.archives))
+    return report_of(location, opened, summary(opened.archives))
 
 
 def _check_one(opened: Location, at: int, progress: Progress) -> str:
@@ -184,16 +183,34 @@ def check_archive(archive: Opened, progress: Progress, *, causes: bool = True, n
     damage, which takes longer where there is some. ``names``: also look for dangerous and colliding names.
     """
     forget_check(archive)
+    emitter, decoder = Emitter(archive), archive.decoder
     if not archive.cut_short and _reads_more(archive, progress):
         try:
             decode_anew(archive, progress)
         except SourceError as error:
-            Emitter(archive).report(codes.NOT_READ, str(error))
+            emitter.report(codes.NOT_READ, str(error))
             return ""
-    if archive.decoder is None or archive.cut_short:
+    if decoder is None or archive.cut_short:
         return ""
-    with cancelling(progress):
-        return _check(archive, archive.decoder, progress, causes=causes, names=names)
+    try:
+        with cancelling(progress):
+            if archive.members.digest:  # the content of every member is compared, in the order of the file
+                expect(archive.source, 0, archive.source.size)
+            sentence = decoder.check(archive, emitter, progress)
+            records = len(archive.checksums) > 0
+            if names:
+                report_names(archive, emitter, progress)
+            compared = check_manifests(archive, emitter, progress)
+            _report_shrinking(archive, emitter)
+            _report_interrupted(archive, emitter)
+            if causes:
+                archive.diagnosis = diagnose(archive, progress)
+                archive.findings[:0] = archive.diagnosis.causes
+    except SourceError as error:
+        emitter.report(codes.NOT_READ, f"{error} What follows could not be checked.")
+        return ""
+    # A format without checksums adds nothing to what its manifests tell.
+    return " ".join(filter(None, (sentence if records or not compared else "", compared)))
 
 
 def _reads_more(archive: Opened, progress: Progress) -> bool:
@@ -203,33 +220,6 @@ def _reads_more(archive: Opened, progress: Progress) -> bool:
     with cancelling(progress), suppress(SourceError):  # the check meets the same error, and reports it
         return archive.decoder is not None and archive.decoder.hides_members(archive, progress)
     return False
-
-
-def _check(archive: Opened, decoder: Format, progress: Progress, *, causes: bool, names: bool) -> str:
-    emitter = Emitter(archive)
-    if archive.members.digest:  # the content of every member is compared, in the order of the file
-        expect(archive.source, 0, archive.source.size)
-    try:
-        sentence = decoder.check(archive, emitter, progress)
-        records = len(archive.checksums) > 0
-        if names:
-            report_names(archive, emitter, progress)
-        compared = check_manifests(archive, emitter, progress)
-        _report_shrinking(archive, emitter)
-        _report_interrupted(archive, emitter)
-        if causes:
-            _name_causes(archive, progress)
-    except SourceError as error:
-        emitter.report(codes.NOT_READ, f"{error} What follows could not be checked.")
-        return ""
-    # A format without checksums adds nothing to what its manifests tell.
-    return " ".join(filter(None, (sentence if records or not compared else "", compared)))
-
-
-def _name_causes(archive: Opened, progress: Progress) -> None:
-    """Place the causes of what was found before it. Raises SourceError and Cancelled."""
-    archive.diagnosis = diagnose(archive, progress)
-    archive.findings[:0] = archive.diagnosis.causes
 
 
 def _report_shrinking(archive: Opened, emitter: Emitter) -> None:

@@ -135,13 +135,6 @@ class Location:
             archive.suppressed_codes = frozenset((codes.HEADERS_NOT_READ.code,))
         return archive
 
-    def decode(self, at: int, progress: Progress) -> None:
-        """Decode archive ``at``, which has been opened, once even if several threads ask. Raises Cancelled."""
-        with self._decode_locks.setdefault(at, Lock()):
-            archive = self.known(at)
-            if not archive.complete:
-                decode(archive, progress)
-
     def skip_headers(self) -> None:
         """Decode ranges from here by their metadata alone too, as those from far away are. Call it before decoding."""
         self._skips_headers = True
@@ -158,9 +151,12 @@ class Location:
             self.total = len(ranges)
 
     def read(self, at: int, progress: Progress) -> Opened:
-        """Archive ``at``, opened and decoded even out of order. Raises Cancelled."""
-        archive = self.ahead(at)
-        self.decode(at, progress)
+        """Archive ``at``, opened and decoded even out of order, once if several threads ask. Raises Cancelled."""
+        self.ahead(at)
+        with self._decode_locks.setdefault(at, Lock()):
+            archive = self.known(at)  # another thread may have taken it among those that are open
+            if not archive.complete:
+                decode(archive, progress)
         return archive
 
     def read_all(self, progress: Progress) -> Generator[int]:

@@ -202,8 +202,27 @@ def decode(archive: Opened, progress: Progress) -> None:
     A source that cannot be read any further becomes a finding.
     """
     began = time.monotonic()
+    emitter = Emitter(archive)
     with cancelling(progress):
-        _decode(archive, progress)
+        archive.findings.extend(archive.given_findings)
+        if archive.unreadable:
+            emitter.report(codes.NOT_READ, archive.unreadable)
+        elif archive.decoder is None:
+            emitter.report(codes.UNKNOWN_FORMAT, UNKNOWN_FORMAT)
+        else:
+            try:
+                archive.decoder.decode(archive.source, emitter, progress)
+            except SourceError as error:
+                archive.cut_short = True
+                emitter.report(codes.NOT_READ, f"{error} What follows could not be decoded.")
+        if archive.suppressed_codes:
+            archive.findings = [each for each in archive.findings if each.code not in archive.suppressed_codes]
+        archive.findings.extend(archive.late_findings())
+        _identify(archive)
+    archive.decoded_findings = len(archive.findings)
+    archive.decoded_dropped = archive.findings_dropped
+    archive.decoded_checksums = archive.checksums
+    archive.complete = True
     members, findings = count(len(archive.members), "member"), count(len(archive.findings), "finding")
     _LOG.info("%s: decoded in %.2f s: %s, %s", archive.source.name, time.monotonic() - began, members, findings)
 
@@ -245,29 +264,6 @@ def learn(archive: Opened, indices: Iterable[int], progress: Progress) -> bool:
     if members.misled and archive.members is members:  # a check may have decoded it again meanwhile
         decode_anew(archive, progress)
     return archive.members is not members
-
-
-def _decode(archive: Opened, progress: Progress) -> None:
-    archive.findings.extend(archive.given_findings)
-    emitter = Emitter(archive)
-    if archive.unreadable:
-        emitter.report(codes.NOT_READ, archive.unreadable)
-    elif archive.decoder is None:
-        emitter.report(codes.UNKNOWN_FORMAT, UNKNOWN_FORMAT)
-    else:
-        try:
-            archive.decoder.decode(archive.source, emitter, progress)
-        except SourceError as error:
-            archive.cut_short = True
-            emitter.report(codes.NOT_READ, f"{error} What follows could not be decoded.")
-    if archive.suppressed_codes:
-        archive.findings = [each for each in archive.findings if each.code not in archive.suppressed_codes]
-    archive.findings.extend(archive.late_findings())
-    _identify(archive)
-    archive.decoded_findings = len(archive.findings)
-    archive.decoded_dropped = archive.findings_dropped
-    archive.decoded_checksums = archive.checksums
-    archive.complete = True
 
 
 def _identify(archive: Opened) -> None:

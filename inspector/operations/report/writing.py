@@ -13,11 +13,10 @@ from inspector.core.archive import Archive
 from inspector.core.names import visible
 from inspector.core.program.log import Log
 from inspector.core.program.progress import Progress
-from inspector.operations.audit.audit import Job, JobOutcome, outcome_of, report_on
+from inspector.operations.audit.audit import Job, JobOutcome, examine
 from inspector.operations.check.checking import CheckReport
 from inspector.operations.check.report import RENDERED
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.protocol.audit_views import NO_ARCHIVE
 from inspector.operations.protocol.check_views import REPORT_SUFFIXES, CheckTarget, ReportKind
 from inspector.operations.report import RENDER_PDF
 from inspector.operations.report.facts import ReportFacts, gather
@@ -81,13 +80,14 @@ class ReportFile:
 
         Raises OperationError if one of them is the file of the report, and Cancelled.
         """
-        for target in targets:
-            report = report_on(target, progress)
+
+        def see(report: CheckReport) -> None:
             require_other_file(self._path, report.archives)
-            outcome = outcome_of(Job(target, report=kind), report, 0.0)
-            if outcome.result.state != NO_ARCHIVE:
+            if not (target.found and report.no_archive):
                 self._facts.append(gather(report, progress, redact=self._redact))
-            yield outcome
+
+        for target in targets:
+            yield examine(Job(target, report=kind), progress, see)
 
     def write(self, progress: Progress) -> None:
         """Write the file if anything was checked. Raises SourceError, OperationError and Cancelled."""

@@ -345,7 +345,7 @@ class Navigation(Reading):
         if archive is None or (self.stage is Stage.CANCELLED and at < len(now.archives) and not archive.complete):
             raise OperationError("Reading was cancelled, so this is incomplete. Reload it.")
         if not archive.complete:
-            now.location.decode(at, progress)
+            archive = now.location.read(at, progress)
             self.generation += 1
         return archive
 
