@@ -18,7 +18,7 @@ def test_a_report_is_written_beside_what_is_printed(
     locations = [str(sample("flipped-member-byte.tacozip")), str(sample("journey.caf"))]
     assert main(["check", *locations]) == 1
     printed = capsys.readouterr().out
-    for suffix, begin in ((".html", "<!doctype html>"), (".md", "# flipped")):
+    for suffix, begin in ((".html", "<!doctype html>"), (".HTM", "<!doctype html>")):
         target = tmp_path / f"report{suffix}"
         assert main(["check", "--report", str(target), *locations]) == 1
         assert capsys.readouterr().out == printed
@@ -29,7 +29,7 @@ def test_a_report_is_written_beside_what_is_printed(
 
 
 def test_redacted_it_names_nothing(sample: Sample, tmp_path: Path) -> None:
-    target = tmp_path / "report.md"
+    target = tmp_path / "report.html"
     assert main(["check", "--redact", "--report", str(target), str(sample("flipped-member-byte.tacozip"))]) == 1
     assert "tile_0001" not in target.read_text()
     assert "member 1" in target.read_text()

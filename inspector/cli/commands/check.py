@@ -60,7 +60,7 @@ OPTIONS = (
     Option(
         "--report",
         metavar="FILE",
-        help="also write a report to hand over: FILE.html, FILE.md or FILE.pdf; a file of that name is replaced",
+        help="also write a report to hand over: FILE.html or FILE.pdf; a file of that name is replaced",
     ),
     Option("--redact", action="store_true", help="of the report: without names and without content"),
     Option("--readers", action="store_true", help="also say what each known reader makes of each archive (see trace)"),
@@ -117,7 +117,7 @@ def _report_file(options: argparse.Namespace) -> ReportFile | None:
     """The report to write, if one is asked for. Raises OperationError."""
     if options.report is None:
         if options.redact:
-            raise OperationError("--redact is about the report: add --report FILE.html, FILE.md or FILE.pdf.")
+            raise OperationError("--redact is about the report: add --report FILE.html or FILE.pdf.")
         return None
     from inspector.operations.report.writing import ReportFile  # a check without a report need not wait for it
 

@@ -114,10 +114,8 @@ class SaveFlow(Flow):
 FILTERS = {
     "HTML page (*.html)": (ReportKind.HTML, False),
     "PDF (*.pdf)": (ReportKind.PDF, False),
-    "Markdown (*.md)": (ReportKind.MARKDOWN, False),
     "HTML page without names and content (*.html)": (ReportKind.HTML, True),
     "PDF without names and content (*.pdf)": (ReportKind.PDF, True),
-    "Markdown without names and content (*.md)": (ReportKind.MARKDOWN, True),
     "Text of the findings (*.txt)": (ReportKind.TEXT, False),
     "JSON of the findings (*.json)": (ReportKind.JSON, False),
 }

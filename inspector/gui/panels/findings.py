@@ -80,7 +80,7 @@ class FindingsPanel(ListPanel):
         menu.addAction("&Selected Findings").triggered.connect(self.table.copy)
         menu.addAction("&All Findings Shown").triggered.connect(self.table.copy_all)
         self.copying = tool_button("Copy", "Copy findings as text", menu=menu)
-        tip = "Write a report as HTML, PDF or Markdown, or the findings as text or JSON"
+        tip = "Write a report as HTML or PDF, or the findings as text or JSON"
         self.exporting = tool_button("Report…", tip, self.exportRequested)
         tip = "Plan repairs for the selected finding; nothing is written yet"
         self.repairing = tool_button("Repair…", tip, self.repair, icon("repair"))

@@ -10,7 +10,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -154,8 +154,12 @@ def check_many(
     workers = min(workers or _usual_workers(remote=remote), len(jobs))
     total = sum(job.size for job in jobs)
     if workers < 2 or total + _BYTES_PER_FILE * len(jobs) < MIN_BYTES_FOR_PROCESSES:
-        if remote and workers > 1:
-            yield from _in_threads(jobs, progress)
+        if remote and workers > 1:  # they are waited for most of the time
+            by_size = all(job.target.size is not None for job in jobs)
+            parts, unit = ([job.size for job in jobs], "bytes") if by_size else ([1] * len(jobs), "archives")
+            yield from map_with_progress(
+                progress, CHECKING, parts, lambda at, part: examine(jobs[at], part), MAX_REMOTE_READS, unit
+            )
             return
         for job, part in zip(jobs, subprogresses(progress, CHECKING, [job.size for job in jobs]), strict=True):
             yield examine(job, part)
@@ -182,15 +186,6 @@ def _sized(target: CheckTarget) -> CheckTarget:
         return replace(target, size=path.stat().st_size) if path.is_file() else target
     except (OSError, ValueError, SourceError):
         return target
-
-
-def _in_threads(jobs: Sequence[Job], progress: Progress) -> Generator[JobOutcome]:
-    """Check several remote archives at a time: they are waited for most of the time."""
-    by_size = all(job.target.size is not None for job in jobs)
-    parts, unit = ([job.size for job in jobs], "bytes") if by_size else ([1] * len(jobs), "archives")
-    return map_with_progress(
-        progress, CHECKING, parts, lambda at, part: examine(jobs[at], part), MAX_REMOTE_READS, unit
-    )
 
 
 def _in_processes(

@@ -106,7 +106,7 @@ def standing_alone(width: float, height: float, parts: Sequence[str], shades: Sh
 
 
 def svg(height: float, parts: Sequence[str], title: str, width: float = WIDTH) -> str:
-    """A picture; in no part of it is an empty line, at which Markdown would end it."""
+    """A picture of these parts."""
     box = f'viewBox="0 0 {width:.5g} {height:.5g}" width="{width:.5g}" height="{height:.5g}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(title)}" {box}>'
     return "\n".join((head, *parts, "</svg>"))

@@ -54,14 +54,12 @@ class ReportKind(StrEnum):
     TEXT = "text"
     JSON = "json"
     HTML = "html"
-    MARKDOWN = "markdown"
     PDF = "pdf"
 
 
 REPORT_SUFFIXES = {
     ".html": ReportKind.HTML,
     ".htm": ReportKind.HTML,
-    ".md": ReportKind.MARKDOWN,
     ".pdf": ReportKind.PDF,
 }
 """The formats of a report to hand over, by the suffix of its file."""

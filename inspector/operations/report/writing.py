@@ -6,7 +6,7 @@ import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 
 from inspector.core.archive import Archive
@@ -20,7 +20,6 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.check_views import REPORT_SUFFIXES, CheckTarget, ReportKind
 from inspector.operations.report import RENDER_PDF
 from inspector.operations.report.facts import ReportFacts, gather
-from inspector.operations.report.markdown import as_markdown
 from inspector.operations.report.page import as_html
 from inspector.sources.local.atomic import AtomicFile
 
@@ -105,8 +104,7 @@ def rendered(reports: Sequence[ReportFacts], kind: ReportKind, progress: Progres
     """These reports in one of the formats to hand over. Raises OperationError and Cancelled."""
     if kind is ReportKind.PDF:
         return _pdf(as_html(reports, for_print=True), progress)
-    render: Callable[[Sequence[ReportFacts]], str] = as_markdown if kind is ReportKind.MARKDOWN else as_html
-    return render(reports).encode("utf-8", "backslashreplace")
+    return as_html(reports).encode("utf-8", "backslashreplace")
 
 
 def _pdf(page: str, progress: Progress) -> bytes:

@@ -17,7 +17,6 @@ from inspector.operations.check.checking import check_location, unreadable, with
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.report.facts import ReportFacts, gather
-from inspector.operations.report.markdown import as_markdown, escaped
 from inspector.operations.report.page import as_html
 from inspector.operations.report.writing import kind_of, rendered, write_report
 from tests.operations.archives import caf, opened
@@ -122,8 +121,7 @@ def test_readers_are_listed_when_asked_and_nothing_of_them_that_is_redacted(samp
     report = check_location(str(sample("two-resets-spec.rca")), Progress())
     assert not gather(report, Progress()).readers.rows
     found = gather(with_readers(report, Progress()), Progress())
-    for page in (Page(as_html([found])).text, as_markdown([found])):
-        assert "rejects at step 16: final checksum mismatch" in page
+    assert "rejects at step 16: final checksum mismatch" in Page(as_html([found])).text
     hidden = gather(with_readers(report, Progress()), Progress(), redact=True)
     assert {row[2:] for row in hidden.readers.rows} == {("accepts", ""), ("rejects", "")}
 
@@ -138,7 +136,6 @@ def test_what_could_not_be_opened_has_a_report_too() -> None:
     found = gather(unreadable("s3://archives/a.zip", "The server cannot be reached."), Progress(), now=NOW)
     assert (found.state, found.title) == ("unreadable", "a.zip")
     assert "The server cannot be reached." in as_html([found])
-    assert "The server cannot be reached." in as_markdown([found])
 
 
 # ---- nothing in it is markup, or a secret --------------------------------------------------------------------------
@@ -156,63 +153,34 @@ def test_names_are_text_in_a_page(hostile: Path) -> None:
         assert "default-src 'none'" in page
 
 
-def test_names_are_text_in_markdown(hostile: Path) -> None:
-    text = as_markdown([facts(hostile)])
-    outside = re.sub(r"<svg .*?</svg>", "", text, flags=re.DOTALL)
-    blocks = re.findall(r"^```text\n(.*?)^```$", outside, re.DOTALL | re.MULTILINE)
-    assert blocks
-    assert not [
-        line for block in blocks for line in block.splitlines() if "`" in line or not line.startswith(("0", " ", "…"))
-    ]
-    outside = re.sub(r"^```text\n.*?^```$", "", outside, flags=re.DOTALL | re.MULTILINE)
-    assert "<" not in outside
-    assert "](" not in outside
-    assert "`" not in outside
-    assert not set("\x1b\u202e") & set(text)
-    tables = [line for line in text.splitlines() if line.startswith("| ")]
-    assert {line.count("|") for line in tables} == {3, 6}
-    read = Page(outside)  # references are text to whoever reads the Markdown
-    assert "<script>alert('x')</script>&" in read.text
-    assert "a `b` *c* [d](e)" in read.text
-
-
-@pytest.mark.parametrize(
-    "text", ["# a", "- a", "1. a", "www.example.com", "https://example.com", "@all", "a  b", "~~x~~"]
-)
-def test_nothing_begins_markup(text: str) -> None:
-    shown = escaped(text)
-    assert not re.search(r"^[#\-+]|^\d+\.|www\.|://|@|  |~~", shown)
-    assert Page(shown).text == text
-
-
 def test_no_credentials_are_in_it() -> None:
     location = "https://user:hunter2@example.com/a.zip?X-Amz-Signature=abcdef&X-Amz-Credential=AKIAABCDEFGHIJKLMNOP"
     report = unreadable(location, f"{location} cannot be read with AKIAABCDEFGHIJKLMNOP.")
-    for text in (as_html([gather(report, Progress())]), as_markdown([gather(report, Progress())])):
-        assert "example.com" in text
-        assert not [secret for secret in ("hunter2", "abcdef", "AKIA") if secret in text]
+    text = as_html([gather(report, Progress())])
+    assert "example.com" in text
+    assert not [secret for secret in ("hunter2", "abcdef", "AKIA") if secret in text]
 
 
 def test_redacted_neither_names_nor_content_are_in_it(sample: Sample, tmp_path: Path) -> None:
     path = tmp_path / "secret-name.tacozip"
     shutil.copy(sample(FLIPPED), path)
     found = facts(path, redact=True)
-    for text in (as_html([found]), as_markdown([found])):
-        assert not [
-            word for word in ("secret-name", "tile_0", "COLLECTION", "parquet", "IHDR", "49 48 44 52") if word in text
-        ]
-        assert "A single bit changed, in memory or on the way." in text
-        assert "The content of a member does not match its CRC-32." in text
-        for word in ("cause-flipped-bit", "0xDF..0xE0", "member 1", "mismatch", "a8d2a739", "restore-likely-bits"):
-            assert word in text
+    text = as_html([found])
+    assert not [
+        word for word in ("secret-name", "tile_0", "COLLECTION", "parquet", "IHDR", "49 48 44 52") if word in text
+    ]
+    assert "A single bit changed, in memory or on the way." in text
+    assert "The content of a member does not match its CRC-32." in text
+    for word in ("cause-flipped-bit", "0xDF..0xE0", "member 1", "mismatch", "a8d2a739", "restore-likely-bits"):
+        assert word in text
 
 
 # ---- writing -------------------------------------------------------------------------------------------------------
 
 
 def test_the_suffix_decides() -> None:
-    assert [kind_of(Path(f"r{suffix}")) for suffix in (".html", ".HTM", ".md", ".pdf")] == [
-        *(ReportKind.HTML, ReportKind.HTML, ReportKind.MARKDOWN, ReportKind.PDF),
+    assert [kind_of(Path(f"r{suffix}")) for suffix in (".html", ".HTM", ".pdf")] == [
+        *(ReportKind.HTML, ReportKind.HTML, ReportKind.PDF),
     ]
     with pytest.raises(OperationError, match=r"r\.docx does not say what kind"):
         kind_of(Path("r.docx"))

@@ -150,7 +150,7 @@ MENUS = (
             Action("reload", "Reloa&d", ("F5",), "Reload the file", "reload", icon="reload", needs_tab=True),
         ),
         (
-            Action("export_report", "R&eport…", ("Ctrl+P",), "Write a report to hand over, as HTML, PDF or Markdown",
+            Action("export_report", "R&eport…", ("Ctrl+P",), "Write a report to hand over, as HTML or PDF",
                 lambda tab: tab.export_flow.ask_report()),
         ),
         (
