@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from bisect import bisect_right, insort
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,7 +13,6 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector.core.edit import CutBytes, Edit, History, Patch, combined
 from inspector.core.numbers import count, hexadecimal, in_bytes, plural
-from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Job
 from inspector.gui.kit.widgets import debounce
@@ -252,21 +250,20 @@ class Editing(QObject):
         if edit is not None and self.may_write(edit):
             label = edit.label if steps == 1 else plural("Make {number} change", "Make {number} changes", steps)
             every = dataclasses.replace(edit, label=label)
-            self.carry_out(lambda consents: self._document.start(ArchiveRequests.write, every, consents), edit=every)
+            self._write(every)
+
+    def _write(self, edit: Edit) -> None:
+        self.carry_out(lambda consents: self._document.start(ArchiveRequests.write, edit, consents), edit=edit)
 
     def take_back(self) -> None:
         """Restore the bytes that the last write replaced or cut off."""
         edit = self.revert
         if edit is not None:
-            self.carry_out(lambda consents: self._document.start(ArchiveRequests.write, edit, consents), edit=edit)
+            self._write(edit)
         elif self.can_take_back and is_s3(self._document.location):
-            self.start_before(0, self._write_back)
+            self.start_before(0, lambda edits: self._write(*edits))
         elif self.can_take_back:
             self.carry_out(lambda consents: self._document.start(ArchiveRequests.take_back, consents), edit=None)
-
-    def _write_back(self, edits: tuple[Edit, ...]) -> None:
-        (edit,) = edits
-        self.carry_out(lambda consents: self._document.start(ArchiveRequests.write, edit, consents), edit=edit)
 
     def start_before(self, number: int, done: Callable[[tuple[Edit, ...]], object]) -> None:
         """Call ``done`` with the edits that lead to the state before write ``number`` of ``past``."""
@@ -367,7 +364,8 @@ class EditHistory(History[Edit | None]):
 
     def __init__(self) -> None:
         super().__init__(None)
-        self._original: list[tuple[int, bytes]] = []
+        self._original: dict[int, bytes] = {}
+        """The bytes on disk under the patches of all steps, by their offsets; of those that begin there, the most."""
 
     @property
     def pending(self) -> Edit | None:
@@ -393,27 +391,12 @@ class EditHistory(History[Edit | None]):
         """Replace everything pending by this edit, as a new step, or as part of the last one (``again``)."""
         super().put(state, again=again)
         for patch in state.patches if state is not None else ():
-            self._remember(patch)
-
-    def _remember(self, patch: Patch) -> None:
-        """Remember the bytes on disk under a patch, as runs in file order that do not overlap."""
-        at, stop = patch.offset, patch.offset + len(patch.old)
-        index = max(0, bisect_right(self._original, at, key=_start) - 1)
-        gaps: list[Span] = []
-        while index < len(self._original) and self._original[index][0] < stop:
-            start, data = self._original[index]
-            gaps.append(Span(at, start))
-            at = max(at, start + len(data))
-            index += 1
-        for gap in (*gaps, Span(at, stop)):
-            if gap.start < gap.stop:
-                run = patch.old[gap.start - patch.offset : gap.stop - patch.offset]
-                insort(self._original, (gap.start, run), key=_start)
+            self._original[patch.offset] = max(patch.old, self._original.get(patch.offset, b""), key=len)
 
     def clear(self, first: Edit | None = None) -> None:
         """Forget everything: the file on disk changed."""
         super().clear(first)
-        self._original = []
+        self._original = {}
 
     def overlay(self) -> list[tuple[int, bytes]]:
         """Runs of bytes with their offsets, to lay over the bytes of a view, in this order.
@@ -421,10 +404,5 @@ class EditHistory(History[Edit | None]):
         They include every byte that any step changed, so it does not matter which step the view's bytes are from.
         """
         pending = self.pending
-        return self._original + [
-            (patch.offset, patch.new) for patch in (pending.patches if pending is not None else ())
-        ]
-
-
-def _start(run: tuple[int, bytes]) -> int:
-    return run[0]
+        patches = pending.patches if pending is not None else ()
+        return [*self._original.items(), *((patch.offset, patch.new) for patch in patches)]

@@ -28,8 +28,47 @@ MIN_WIDTH, MAX_WIDTH = _HEAD_SPACE + LANE_WIDTH, _HEAD_SPACE + 6 * LANE_WIDTH
 """Width with one lane and with as many lanes as an eye can follow, in pixels."""
 
 
-class Gutter(QWidget):
-    """Draws arrows beside rows that are scrolled elsewhere.
+class RowSide(QWidget):
+    """Drawn beside rows that are scrolled elsewhere; what has a tooltip can be clicked."""
+
+    def __init__(self, parent: QWidget, look: Look, name: str, description: str) -> None:
+        super().__init__(parent)
+        self._look = look
+        self.setMouseTracking(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setAccessibleName(name)
+        self.setAccessibleDescription(description)
+
+    def describe(self, place: QPoint) -> str:
+        """The tooltip for a pixel; empty where there is nothing."""
+        raise NotImplementedError
+
+    def paint(self, painter: QPainter) -> None:
+        """Paint what stands on the background."""
+        raise NotImplementedError
+
+    def paintEvent(self, _: QPaintEvent) -> None:
+        painter = QPainter(self)
+        try:
+            painter.fillRect(self.rect(), self._look.base)
+            self.paint(painter)
+        finally:
+            painter.end()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        is_over = bool(self.describe(event.position().toPoint()))
+        self.setCursor(Qt.CursorShape.PointingHandCursor if is_over else Qt.CursorShape.ArrowCursor)
+
+    def event(self, event: QEvent) -> bool:
+        """Show tooltips."""
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), plain(self.describe(event.pos())), self)
+            return True
+        return super().event(event)
+
+
+class Gutter(RowSide):
+    """Draws arrows.
 
     Signals:
         arrowClicked(object arrow, bool forwards): go to the target of an arrow or (False) to its source.
@@ -39,16 +78,11 @@ class Gutter(QWidget):
     arrowClicked = Signal(object, bool)
     shown = Signal()
 
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._look: Look | None = None
+    def __init__(self, parent: QWidget, look: Look) -> None:
+        super().__init__(parent, look, "References", "Arrows from references to the bytes they point to")
         self._place = (0, 0, 0, 0)
         self._arrows: Sequence[Arrow] = ()
         self.strokes: list[DrawnArrow] = []
-        self.setMouseTracking(True)
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.setAccessibleName("References")
-        self.setAccessibleDescription("Arrows from references to the bytes they point to")
 
     def show_arrows(self, arrows: Sequence[Arrow]) -> None:
         """Replace the arrows."""
@@ -76,7 +110,6 @@ class Gutter(QWidget):
     # ---- geometry ----------------------------------------------------------------------------------------------
 
     def _middle(self, row: int | None) -> int:
-        assert self._look is not None
         assert row is not None
         return row * self._look.line + self._look.line // 2
 
@@ -107,31 +140,28 @@ class Gutter(QWidget):
 
     # ---- tooltips----------------------------------------------------------------------------------------------
 
-    def tooltip_of(self, stroke: DrawnArrow) -> str:
+    def describe(self, place: QPoint) -> str:
         """What an arrow connects, and where its end is that is out of view."""
+        stroke = self.stroke_at(place)
+        if stroke is None:
+            return ""
         arrow = stroke.arrow
         lines = [arrow.source_words, f"→ {arrow.target_words}"]
         away = arrow.target if stroke.target is None else arrow.source if stroke.source is None else None
         if away is not None:
             columns, top, _, _ = self._place
             rows = away.start // columns - top - next(row for row in (stroke.source, stroke.target) if row is not None)
-            place = f"{grouped(away.start)} ({hexadecimal(away.start)})"
+            at_byte = f"{grouped(away.start)} ({hexadecimal(away.start)})"
             words = UP if rows < 0 else DOWN
-            lines.append(words.format(place=place, rows=count(abs(rows), "row")))
+            lines.append(words.format(place=at_byte, rows=count(abs(rows), "row")))
         return "\n".join(lines)
 
     # ---- Qt overrides ------------------------------------------------------------------------------------------
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        painter = QPainter(self)
-        try:
-            if self._look is not None:
-                painter.fillRect(self.rect(), self._look.base)
-                # Highlighted arrows are drawn on top.
-                for lit in (False, True):
-                    self._draw(painter, [stroke for stroke in self.strokes if stroke.lit is lit], lit, self._look)
-        finally:
-            painter.end()
+    def paint(self, painter: QPainter) -> None:
+        # Highlighted arrows are drawn on top.
+        for lit in (False, True):
+            self._draw(painter, [stroke for stroke in self.strokes if stroke.lit is lit], lit, self._look)
 
     def _draw(self, painter: QPainter, strokes: list[DrawnArrow], lit: bool, look: Look) -> None:
         colour = QColor(look.colours.outline if lit else look.colours.quiet)
@@ -159,21 +189,6 @@ class Gutter(QWidget):
             at_target or (stroke.target is not None and stroke.source is None)
         )
         self.arrowClicked.emit(stroke.arrow, not backwards)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        over = self.stroke_at(event.position().toPoint())
-        self.setCursor(Qt.CursorShape.ArrowCursor if over is None else Qt.CursorShape.PointingHandCursor)
-
-    def event(self, event: QEvent) -> bool:
-        """Show tooltips."""
-        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            over = self.stroke_at(event.pos())
-            if over is None:
-                QToolTip.hideText()
-            else:
-                QToolTip.showText(event.globalPos(), plain(self.tooltip_of(over)), self)
-            return True
-        return super().event(event)
 
 
 def _distance(place: QPoint, start: QPoint, stop: QPoint) -> int:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
-from PySide6.QtCore import QEvent, QLine, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtCore import QLine, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QWidget
 
 from inspector.core.drawing.colouring import line_of
 from inspector.core.field import Structure
 from inspector.core.kinds import Family, Kind, Shape
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span
+from inspector.gui.hex.gutter import RowSide
 from inspector.gui.hex.highlights import overlaps
 from inspector.gui.hex.painting import Look
-from inspector.gui.kit.text import plain
 
 MIN_LANE_WIDTH = 110
 """Pixels below which there is no lane: no name would fit."""
@@ -92,8 +92,8 @@ def lay_out_brackets(structures: Iterable[Structure], columns: int, top: int, ro
     return found
 
 
-class StructureLane(QWidget):
-    """Draws brackets and names beside rows that are scrolled elsewhere.
+class StructureLane(RowSide):
+    """Draws brackets and names.
 
     Signals:
         chosen(object structure): the user clicked a bracket or a name.
@@ -101,17 +101,13 @@ class StructureLane(QWidget):
 
     chosen = Signal(object)
 
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._look: Look | None = None
+    def __init__(self, parent: QWidget, look: Look) -> None:
+        words = "The name of each structure beside its bytes; the Structure panel lists them too"
+        super().__init__(parent, look, "Structures", words)
         self._caret = -1
         self._damage: Sequence[Span] = ()
         self.brackets: list[Bracket] = []
         self._labels: list[tuple[QRect, tuple[Bracket, ...], str]] = []
-        self.setMouseTracking(True)
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.setAccessibleName("Structures")
-        self.setAccessibleDescription("The name of each structure beside its bytes; the Structure panel lists them too")
 
     def labels(self) -> list[tuple[QRect, str]]:
         """The names as drawn, elided where they had to be, and their places."""
@@ -136,7 +132,6 @@ class StructureLane(QWidget):
 
     def _lay_out(self) -> None:
         """Place the names: in the row where their structure begins or, where one does not fit, the next of its rows."""
-        assert self._look is not None
         left = max((self._x_of(each) for each in self.brackets), default=0) + _TICK + 8
         free: dict[int, int] = {}  # the first free pixel of rows with names
         left_out: dict[int, list[Bracket]] = {}
@@ -171,7 +166,6 @@ class StructureLane(QWidget):
 
     def _make_room(self, row: int) -> None:
         """Shorten the last name of a row so that an ellipsis fits behind it."""
-        assert self._look is not None
         inside = [at for at, (rect, _, _) in enumerate(self._labels) if rect.top() == row * self._look.line]
         if not inside:
             return
@@ -184,7 +178,6 @@ class StructureLane(QWidget):
             self._labels[at] = (self._rect(rect.left(), row, most), brackets, shown)
 
     def _rect(self, x: int, row: int, width: int) -> QRect:
-        assert self._look is not None
         return QRect(x, row * self._look.line, width, self._look.line)
 
     def bracket_at(self, place: QPoint) -> Bracket | None:
@@ -192,7 +185,7 @@ class StructureLane(QWidget):
         for rect, brackets, _ in self._labels:
             if rect.contains(place):
                 return brackets[0]
-        row = place.y() // self._look.line if self._look is not None else -1
+        row = place.y() // self._look.line
         near = [
             each
             for each in self.brackets
@@ -215,17 +208,11 @@ class StructureLane(QWidget):
 
     # ---- Qt overrides ------------------------------------------------------------------------------------------
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        painter = QPainter(self)
-        try:
-            if self._look is not None:
-                painter.fillRect(self.rect(), self._look.base)
-                for bracket in self.brackets:
-                    self._draw_bracket(painter, bracket, self._look)
-                for rect, brackets, text in self._labels:
-                    self._draw_label(painter, rect, brackets[0], text, self._look)
-        finally:
-            painter.end()
+    def paint(self, painter: QPainter) -> None:
+        for bracket in self.brackets:
+            self._draw_bracket(painter, bracket, self._look)
+        for rect, brackets, text in self._labels:
+            self._draw_label(painter, rect, brackets[0], text, self._look)
 
     def _draw_bracket(self, painter: QPainter, bracket: Bracket, look: Look) -> None:
         x, top, bottom = self._x_of(bracket), bracket.first * look.line, (bracket.last + 1) * look.line
@@ -259,21 +246,6 @@ class StructureLane(QWidget):
         bracket = self.bracket_at(event.position().toPoint())
         if bracket is not None and event.button() is Qt.MouseButton.LeftButton:
             self.chosen.emit(bracket.structure)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        over = self.bracket_at(event.position().toPoint())
-        self.setCursor(Qt.CursorShape.ArrowCursor if over is None else Qt.CursorShape.PointingHandCursor)
-
-    def event(self, event: QEvent) -> bool:
-        """Show tooltips."""
-        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            text = self.describe(event.pos())
-            if text:
-                QToolTip.showText(event.globalPos(), plain(text), self)
-            else:
-                QToolTip.hideText()
-            return True
-        return super().event(event)
 
 
 def plain_line(text: str) -> str:

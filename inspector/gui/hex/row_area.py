@@ -108,8 +108,8 @@ class RowArea(QAbstractScrollArea):
         self.look = look_for(0, self.palette())
         self._grid = Grid(self.look, self._layout)
         self._column_header = ColumnHeader(self)
-        self.gutter = Gutter(self)
-        self.lane = StructureLane(self)
+        self.gutter = Gutter(self, self.look)
+        self.lane = StructureLane(self, self.look)
         self._gutter_width = 0
         self._lane_width = 0
         self._arrows_shown = True

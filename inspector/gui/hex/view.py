@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any
 
+import shiboken6
 from PySide6.QtCore import QBasicTimer, QEvent, QObject, QPoint, Qt, QTimerEvent, Signal
 from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QAccessibleInterface,
+    QAccessibleValueChangeEvent,
+    QAccessibleValueInterface,
     QContextMenuEvent,
     QCursor,
     QGuiApplication,
@@ -16,12 +25,11 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QAccessibleWidget, QToolTip, QWidget
 
 from inspector.core.drawing.colouring import ColourBy
-from inspector.core.numbers import in_bytes
+from inspector.core.numbers import grouped, in_bytes
 from inspector.core.span import Span
-from inspector.gui.hex.accessible import announce, install, notify_caret_moved
 from inspector.gui.hex.copying import MAX_COPY_BYTES, CopyFormat, formatted
 from inspector.gui.hex.cursor import Cursor, Move, Pane
 from inspector.gui.hex.highlights import merged
@@ -53,7 +61,7 @@ class HexView(RowArea):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        install(HexView)
+        _install_accessible()
         self._model: HexModel | None = None
         self._cursor = Cursor(0)
         self.scene = ViewState(self._layout, self._grid, self._cursor)
@@ -124,7 +132,11 @@ class HexView(RowArea):
         """Set and announce the description of the byte at the caret for screen readers."""
         if text != self.accessibleDescription():
             self.setAccessibleDescription(text)
-            announce(self, text)
+            if QAccessible.isActive() and self.hasFocus():
+                # It interrupts the announcement of an earlier byte.
+                event = QAccessibleAnnouncementEvent(self, text)
+                event.setPoliteness(QAccessible.AnnouncementPoliteness.Assertive)
+                QAccessible.updateAccessibility(event)
 
     def setHoverText(self, offset: int, text: str) -> None:
         """Show a tooltip for the byte at ``offset`` if the pointer is still over it."""
@@ -229,7 +241,8 @@ class HexView(RowArea):
                 self.viewport().update(self.place_of(offset, Pane.TEXT))
         self._update_header()
         if caret != cursor.caret:
-            notify_caret_moved(self, cursor.caret)
+            if QAccessible.isActive():
+                QAccessible.updateAccessibility(QAccessibleValueChangeEvent(self, cursor.caret))
             self.caretMoved.emit(cursor.caret)
         if selected != cursor.selected:
             self.selectionChanged.emit(*cursor.selection)
@@ -455,3 +468,80 @@ class Pointer(QObject):
         self._tooltip_requested = self._hovered is not None
         if self._tooltip_requested and self._text is not None and self._text[0] == self._hovered:
             QToolTip.showText(position, self._text[1], self._view.viewport())
+
+
+# ---- screen readers --------------------------------------------------------------------------------------------------
+
+# There is no text interface: PySide6 cannot implement parts of it (selections, attributes), and a reader that asked for
+# them would get garbage.
+
+
+class _Caret(QAccessibleValueInterface):
+    """The caret offset as a value that assistive programs can read and set."""
+
+    def __init__(self, view: HexView) -> None:
+        super().__init__()
+        self._view = weakref.ref(view)
+
+    def currentValue(self) -> int:
+        view = self._view()
+        return view.caret() if view is not None else 0
+
+    def setCurrentValue(self, value: Any) -> None:
+        view = self._view()
+        if view is not None:
+            view.goTo(int(value))
+
+    def maximumValue(self) -> int:
+        view = self._view()
+        return max(0, view.byteCount() - 1) if view is not None else 0
+
+    def minimumValue(self) -> int:
+        return 0
+
+    def minimumStepSize(self) -> int:
+        return 1
+
+
+class _AccessibleBytes(QAccessibleWidget):
+    """The hex view: its value is the caret offset, described by the byte there."""
+
+    def __init__(self, view: Any) -> None:
+        super().__init__(view, QAccessible.Role.Canvas, view.accessibleName())
+        self._view: weakref.ref[HexView] = weakref.ref(view)
+        self._caret = _Caret(view)
+
+    def text(self, kind: QAccessible.Text) -> str:
+        view = self._view()
+        if kind is QAccessible.Text.Value and view is not None:
+            return accessible_value(view)
+        return str(super().text(kind))
+
+    def interface_cast(self, kind: QAccessible.InterfaceType) -> Any:
+        # PySide6 would take a plain None or 0 for an address, and a screen reader would dereference it.
+        is_value = kind is QAccessible.InterfaceType.ValueInterface
+        return shiboken6.VoidPtr(shiboken6.getCppPointer(self._caret)[0] if is_value else 0)
+
+
+def accessible_value(view: HexView) -> str:
+    """The byte at the caret and the size of the selection, as text."""
+    if not view.byteCount():
+        return "no bytes"
+    selected = view.selection().size
+    text = view.accessibleDescription() or f"offset {grouped(view.caret())}"
+    return f"{text}, {in_bytes(selected)} selected" if selected else text
+
+
+@cache
+def _install_accessible() -> None:
+    """Register the accessible interface of hex views. Qt does not keep the Python objects given to it alive."""
+    interfaces: list[QAccessibleInterface] = []
+
+    def factory(_: str, widget: QObject) -> QAccessibleInterface | None:
+        if not isinstance(widget, HexView):
+            return None
+        interfaces[:] = [each for each in interfaces if shiboken6.isValid(each)]
+        interfaces.append(_AccessibleBytes(widget))
+        return interfaces[-1]
+
+    QAccessible.installFactory(factory)
