@@ -6,7 +6,7 @@ they have something to say. Panels behind tabs have no title of their own: the t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 
@@ -21,13 +21,14 @@ from inspector.gui.kit.widgets import debounce
 class LateDock(QDockWidget):
     """Makes its panel when it is to be shown, or when ``panel`` asks for it; ``made`` is told then."""
 
+    are_held = False
+
     def __init__(
         self, make: Callable[[], QWidget], made: Callable[[QWidget], object], title: str, area: QMainWindow
     ) -> None:
         super().__init__(title, area)
         self._make = make
         self._made = made
-        self.is_held = False
 
     def panel(self) -> QWidget:
         """The panel, made if there is none yet."""
@@ -38,22 +39,19 @@ class LateDock(QDockWidget):
         return made
 
     def setVisible(self, visible: bool) -> None:
-        if visible and not self.is_held:
+        if visible and not self.are_held:
             self.panel()
         super().setVisible(visible)
 
 
 @contextmanager
-def held(docks: Iterable[QDockWidget]) -> Iterator[None]:
+def held() -> Iterator[None]:
     """Let docks be shown without panels: who arranges them says afterwards which of them are shown."""
-    late = [dock for dock in docks if isinstance(dock, LateDock)]
-    for dock in late:
-        dock.is_held = True
+    LateDock.are_held = True
     try:
         yield
     finally:
-        for dock in late:
-            dock.is_held = False
+        LateDock.are_held = False
 
 
 # ---- panels that show themselves -------------------------------------------------------------------------------------

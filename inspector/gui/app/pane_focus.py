@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPalette
+from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
 
 from inspector.gui.document.document import Document
@@ -62,13 +62,8 @@ class FocusFrame(QWidget):
         """Qt override."""
         painter = QPainter(self)
         try:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self.palette().color(QPalette.ColorRole.Highlight))
-            width, height = self.width(), self.height()
-            painter.drawRect(0, 0, width, FRAME_PX)
-            painter.drawRect(0, height - FRAME_PX, width, FRAME_PX)
-            painter.drawRect(0, FRAME_PX, FRAME_PX, height - 2 * FRAME_PX)
-            painter.drawRect(width - FRAME_PX, FRAME_PX, FRAME_PX, height - 2 * FRAME_PX)
+            painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), FRAME_PX))
+            painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
         finally:
             painter.end()
 
@@ -112,11 +107,8 @@ class PaneFocus(QObject):
             return
         dock.show()
         dock.raise_()
-        if (panel := dock.widget()) is not None:
-            panel.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        dock.widget().setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _frame_focus(self, _: QWidget | None, now: QWidget | None) -> None:
-        if now is None or not self._area.isAncestorOf(now):
-            self.frame.show_around(None)
-            return
-        self.frame.show_around(None if now is self._hex.hex else self._pane_of(now))
+        is_framed = now is not None and now is not self._hex.hex and self._area.isAncestorOf(now)
+        self.frame.show_around(self._pane_of(now) if is_framed else None)

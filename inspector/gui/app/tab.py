@@ -377,7 +377,7 @@ class Tab(QWidget):
         """Restore an arrangement of the docks; return whether it is valid."""
         if state == self.arrangement():
             return True
-        with held(self.docks.values()):
+        with held():
             restored = self.area.restoreState(state, DOCKS_VERSION)
         # Qt creates new tab bars; until the old ones are deleted, they are painted over the panels.
         for bar in self.area.findChildren(QTabBar):
@@ -393,7 +393,7 @@ class Tab(QWidget):
     def reset_arrangement(self) -> None:
         """Apply the default arrangement, with sizes that suit the window."""
         self.restore(self._first_layout)
-        with held(self.docks.values()):
+        with held():
             for dock in self.docks.values():
                 dock.show()
         self.coverage.update_visibility()

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -35,7 +35,8 @@ from inspector.gui.app.sessions import Sessions
 from inspector.gui.app.start_page import StartPage
 from inspector.gui.app.tabs import DeferredTabs, OpenTab, Tabs
 from inspector.gui.app.toolbar import FindBar, ToolBar
-from inspector.gui.kit.building import in_column, page_of
+from inspector.gui.kit import building
+from inspector.gui.kit.building import Answer, in_column, page_of
 from inspector.gui.kit.dropping import DropLight, take_copy
 from inspector.gui.kit.files import TempDir, ask_for_files, ask_for_folder
 from inspector.gui.kit.icons import program_icon
@@ -397,11 +398,6 @@ class Window(QMainWindow):
         return all(tab.settled for tab in self.tabs.all()) and all(s.settled for s in self.tabs.sides())
 
 
-def _unsaved_work(tabs: Iterable[QWidget]) -> list[str]:
-    """A phrase for each tab with unwritten changes or a running job."""
-    return [phrase for tab in tabs if (phrase := _work(cast("Tab | SideTab", tab)))]
-
-
 def _work(tab: Tab | SideTab) -> str:
     if isinstance(tab, SideTab):
         return "" if tab.settled else f"“{tab.title}”"
@@ -418,35 +414,18 @@ def _has_to_ask(parent: QWidget, tabs: Iterable[QWidget], close: Callable[[], ob
 
     ``label`` is the text of the button that closes them. Does not block.
     """
-    busy = _unsaved_work(tabs)
-    if busy:
-        _ask_to_close(parent, busy, close, label)
-    return bool(busy)
-
-
-def _ask_to_close(parent: QWidget, busy: Sequence[str], close: Callable[[], object], label: str) -> None:
-    from PySide6.QtWidgets import QMessageBox  # the first paint does not wait for it
-
-    text = f"There is still {busy[0]}."
+    busy = [phrase for tab in tabs if (phrase := _work(cast("Tab | SideTab", tab)))]
+    if not busy:
+        return False
+    more = ""
     if len(busy) > 1:
-        text = plural(
-            "There is still {work} and {number} other thing.",
-            "There is still {work} and {number} other things.",
-            len(busy) - 1,
-            work=busy[0],
-        )
-    box = QMessageBox(
-        QMessageBox.Icon.Question,
-        "Unsaved Work",
-        text,
-        QMessageBox.StandardButton.NoButton,
+        more = plural(" and {number} other thing", " and {number} other things", len(busy) - 1)
+    building.ask(
         parent,
+        "Unsaved Work",
+        f"There is still {busy[0]}{more}.",
+        Answer("Keep Working", is_default=True),
+        Answer(label, close),
+        more="Unsaved changes and running jobs are lost.",
     )
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.setInformativeText("Unsaved changes and running jobs are lost.")
-    keep = box.addButton("Keep Working", QMessageBox.ButtonRole.RejectRole)
-    box.addButton(label, QMessageBox.ButtonRole.DestructiveRole).clicked.connect(close)
-    box.setDefaultButton(keep)
-    box.setEscapeButton(keep)
-    box.open()
+    return True

@@ -8,15 +8,16 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEventLoop, QMetaType, QMimeData, QObject, Qt, QTimer, QUrl
+from PySide6.QtCore import QEventLoop, QMetaType, QMimeData, QObject, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.gui.document.document import Document
 from inspector.gui.flows.flow import Flow
 from inspector.gui.ipc.client import Job
+from inspector.gui.kit.building import Answer, ask
 from inspector.gui.kit.files import TempDir
 from inspector.gui.kit.table_models import FILES
 from inspector.gui.panels.banner import Banner
@@ -221,20 +222,16 @@ class TempFiles(QObject):
             self._document.client.ask(ArchiveRequests.member, member).then(lambda row: self._ask(member, row.name))
 
     def _ask(self, member: int, name: str) -> None:
-        box = QMessageBox(self._parent)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle("Open With Another Program")
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(f"Open a copy of {name} with the system's program for it?")
-        box.setInformativeText("The content may be malicious to that program. Changes to the copy are not saved.")
-        agree = box.addButton("Open a Copy", QMessageBox.ButtonRole.AcceptRole)
-        here = box.addButton("Show It Here", QMessageBox.ButtonRole.ActionRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(here)
-        agree.clicked.connect(lambda: self._export(member))
-        here.clicked.connect(lambda: self._document.open_content(member))
-        box.open()
+        ask(
+            self._parent,
+            "Open With Another Program",
+            f"Open a copy of {name} with the system's program for it?",
+            Answer("Open a Copy", lambda: self._export(member)),
+            Answer("Show It Here", lambda: self._document.open_content(member), is_default=True),
+            Answer("Cancel"),
+            more="The content may be malicious to that program. Changes to the copy are not saved.",
+            warns=True,
+        )
 
     def _export(self, member: int) -> None:
         if folder := self._new_folder():

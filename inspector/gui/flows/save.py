@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QInputDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QInputDialog, QWidget
 
 from inspector.core.names import visible
 from inspector.gui.document.connections import Connections
@@ -16,6 +16,7 @@ from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing, PendingUpload
 from inspector.gui.flows.flow import Flow
 from inspector.gui.ipc.client import Job
+from inspector.gui.kit.building import Answer, ask
 from inspector.gui.kit.files import ALL_FILES, ask_for_file, ask_for_new_file
 from inspector.gui.panels.banner import Banner
 from inspector.operations.protocol.check_views import ALGORITHMS, REPORT_SUFFIXES, ReportKind
@@ -237,24 +238,14 @@ class RecoveryFlow(Flow):
         """Show the choices and what each would do."""
         from inspector.operations.protocol.edit_views import WayOut
 
-        box = QMessageBox(self._parent)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setWindowTitle("Interrupted Write")
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setText(found.story)
         effects = {WayOut.FINISH: found.finish, WayOut.ROLL_BACK: found.roll_back, WayOut.FORGET: found.forget}
         labels = {WayOut.FINISH: "Finish It", WayOut.ROLL_BACK: "Roll It Back", WayOut.FORGET: "Forget It"}
         offered = {choice: effect for choice, effect in effects.items() if effect}
         lines = [f"{labels[choice]}: {effect}" for choice, effect in offered.items()]
-        box.setInformativeText("\n\n".join((*lines, LEAVE_NOTE)))
-        for choice in offered:
-            button = box.addButton(labels[choice], QMessageBox.ButtonRole.ActionRole)
-            button.clicked.connect(lambda _=False, choice=choice: self.recover(choice))
-        leave = box.addButton("Leave It", QMessageBox.ButtonRole.RejectRole)
-        box.setDefaultButton(leave)
-        box.setEscapeButton(leave)
-        box.open()
+        answers = [Answer(labels[choice], partial(self.recover, choice)) for choice in offered]
+        more = "\n\n".join((*lines, LEAVE_NOTE))
+        leave = Answer("Leave It", is_default=True)
+        ask(self._parent, "Interrupted Write", found.story, *answers, leave, more=more)
 
     def recover(self, choice: WayOut) -> None:
         """Finish, roll back or forget the interrupted write."""

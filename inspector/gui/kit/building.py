@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from PySide6.QtCore import Qt, SignalInstance
 from PySide6.QtGui import QIcon
@@ -190,3 +190,32 @@ class Dialog(QDialog):
     def lay_out(self, *parts: Part) -> None:
         """Parts from top to bottom, and the buttons below them."""
         in_column(*parts, self.buttons, on=self, edge=EDGE, gap=2 * GRID)
+
+
+class Answer(NamedTuple):
+    """A button of a question, and what it does; one that does nothing is what Escape presses."""
+
+    text: str
+    does: Callable[[], object] | None = None
+    is_default: bool = False
+
+
+def ask(parent: QWidget, title: str, text: str, *answers: Answer, more: str = "", warns: bool = False) -> None:
+    """Ask a question in a box that blocks nothing."""
+    from PySide6.QtWidgets import QMessageBox  # the first paint does not wait for it
+
+    box = QMessageBox(parent)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.setIcon(QMessageBox.Icon.Warning if warns else QMessageBox.Icon.Question)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    dressed(box, windowTitle=title, text=text, informativeText=more)
+    for answer in answers:
+        role = QMessageBox.ButtonRole.RejectRole if answer.does is None else QMessageBox.ButtonRole.ActionRole
+        button = box.addButton(answer.text, role)
+        if answer.does is None:
+            box.setEscapeButton(button)
+        else:
+            button.clicked.connect(lambda _=False, does=answer.does: does())
+        if answer.is_default:
+            box.setDefaultButton(button)
+    box.open()

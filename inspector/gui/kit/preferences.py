@@ -212,6 +212,7 @@ FONT_SIZE = Number(
     "pt",
     "As the system",
 )
+ZOOM = Number("zoom", SettingsPage.BYTES, 0, "Zoom", "Points added to the font size of the bytes by the wheel", -6, 24)
 CONTENT = Number(
     "content_mib",
     SettingsPage.LIMITS,
@@ -297,7 +298,7 @@ ANSWERING = Number(
     "s",
 )
 
-ALL: tuple[Setting[Any], ...] = (
+ALL: tuple[Setting[Any], ...] = (  # but ZOOM, which has keys of its own
     *(AT_START, MANY_FILES, THEME, NOTIFY),
     *(BYTES_PER_ROW, OFFSETS, ARROWS, BANDS, COLOUR_BY, FONT, FONT_SIZE),
     *(CONTENT, TEXT, LARGE_MEMBER),

@@ -103,17 +103,6 @@ class Settings(QObject):
         self._store.remove("recent_states")
         self.changed.emit("recent")
 
-    def number(self, name: str, default: int) -> int:
-        """A number stored under a name."""
-        try:
-            return int(str(self._store.value(name, default)))
-        except ValueError:
-            return default
-
-    def set_number(self, name: str, number: int) -> None:
-        """Store a number under a name."""
-        self._store.setValue(name, number)
-
     def text(self, name: str) -> str:
         """The text stored under a name; empty by default."""
         return str(self._store.value(name, ""))

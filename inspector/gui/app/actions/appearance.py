@@ -18,9 +18,6 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
     from inspector.gui.hex.hex_pane import HexPane
 
-ZOOM_RANGE = (-6, 24)
-"""The least and the greatest zoom step."""
-
 
 class Appearance(QObject):
     """Applies appearance settings to all tabs as soon as they change."""
@@ -29,7 +26,7 @@ class Appearance(QObject):
         super().__init__(tabs)
         self._settings = settings
         self._tabs = tabs
-        self._zoom = settings.number("zoom", 0)
+        self._zoom = settings.get(preferences.ZOOM)
         self._limits_set: set[Number] = set()
         self._apply: dict[str, Callable[[], object]] = {
             preferences.THEME.key: self.show_theme,
@@ -117,7 +114,7 @@ class Appearance(QObject):
         self._zoom_by(-self._zoom)
 
     def _zoom_by(self, steps: int) -> None:
-        self._zoom = max(ZOOM_RANGE[0], min(self._zoom + steps, ZOOM_RANGE[1]))
-        self._settings.set_number("zoom", self._zoom)
+        self._zoom = max(preferences.ZOOM.least, min(self._zoom + steps, preferences.ZOOM.most))
+        self._settings.put(preferences.ZOOM, self._zoom)
         for tab in self._tabs.all():
             tab.hex_pane.hex.setZoom(self._zoom)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
 
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
+from inspector.gui.kit.building import Answer, ask
 from inspector.gui.kit.settings import Settings
 
 if TYPE_CHECKING:  # not for the first paint to wait for
@@ -56,23 +57,16 @@ class CreateActions(QObject):
         if tab is None or not _can_append(tab):
             self._tabs.openRequested.emit(locations)
             return
-        number, name = len(locations), tab.document.name
-        text = f"Open the dropped item, or add it to {name}?"
-        if number > 1:
-            text = "Open the {number} dropped items, or add them to {name}?".format(number=f"{number:,}", name=name)
-        box = QMessageBox(self._parent)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Add or Open?")
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(text)
-        button = box.addButton("Open", QMessageBox.ButtonRole.AcceptRole)
-        button.clicked.connect(lambda: self._tabs.openRequested.emit(locations))
-        box.setDefaultButton(button)
-        add = box.addButton("Add…", QMessageBox.ButtonRole.ActionRole)
-        add.clicked.connect(lambda: self._ask_append(tab, locations))
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.open()
+        dropped = "the dropped item" if len(locations) == 1 else f"the {len(locations):,} dropped items"
+        it = "it" if len(locations) == 1 else "them"
+        ask(
+            self._parent,
+            "Add or Open?",
+            f"Open {dropped}, or add {it} to {tab.document.name}?",
+            Answer("Open", lambda: self._tabs.openRequested.emit(locations), is_default=True),
+            Answer("Add…", lambda: self._ask_append(tab, locations)),
+            Answer("Cancel"),
+        )
 
     def _ask_append(self, tab: Tab, locations: list[str]) -> None:
         from inspector.gui.dialogs.append import AppendDialog
