@@ -78,6 +78,19 @@ class LazyRows(Sequence[Row]):
         return self.row(range(len(self))[at])
 
 
+class Computed(LazyRows[Row]):
+    """So many rows, each made by a function of its number."""
+
+    def __init__(self, count: int, row: Callable[[int], Row]) -> None:
+        self._count, self._make = count, row
+
+    def __len__(self) -> int:
+        return self._count
+
+    def row(self, at: int) -> Row:
+        return self._make(at)
+
+
 class PlacedFields(LazyRows[Field]):
     """Fields in file order, made on access, of which a subclass knows where they are."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from inspector.core.field import Census, Field, FieldTable, LazyRows, parent
+from inspector.core.field import Census, Computed, Field, FieldTable, parent
 from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
 from inspector.core.member import Members
 from inspector.core.names import visible
@@ -18,7 +18,7 @@ from inspector.core.span import Spans
 from inspector.formats._zstd_fields import inside_zstd
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, NOT_OPENING, RESET, REST, kind_and_size, varint
 from inspector.formats.rca.kinds import BLOB_BLOCK, BLOB_LAYER, CONTROL_BLOCK, RESET_BLOCK, SEGMENT
-from inspector.formats.rca.layout import Layout, OuterStarts
+from inspector.formats.rca.layout import Layout
 
 _SECTION = "RCA, Inner Layer Format (Blob Layer)"
 _RESET_SECTION = "RCA, Reset blocks (block type 0)"
@@ -28,36 +28,6 @@ _BLOB_ROLES = role_bit(Role.EXTENT) | role_bit(Role.DATA) | family_bit(Family.HE
 _ROLES = [_CONTROL_ROLES] * 32
 _ROLES[RESET] |= role_bit(Role.DIGEST)
 _ROLES += [_BLOB_ROLES, role_bit(Role.GAP), _CONTROL_ROLES]
-
-
-class _BlockRoles(LazyRows[int]):
-    """The set of roles of each block from ``first`` on."""
-
-    def __init__(self, types: bytearray, first: int, last: int) -> None:
-        self._types, self._first, self._last = types, first, last
-
-    def __len__(self) -> int:
-        return self._last - self._first
-
-    def row(self, at: int) -> int:
-        return _ROLES[self._types[self._first + at]]
-
-
-class _SegmentRoles(LazyRows[int]):
-    """The set of roles of each segment."""
-
-    def __init__(self, layout: Layout) -> None:
-        self._blocks = layout.blocks
-
-    def __len__(self) -> int:
-        return len(self._blocks.segments)
-
-    def row(self, at: int) -> int:
-        first, last = self._blocks.segment(at)
-        roles = 0
-        for kind in set(self._blocks.types[first:last]):
-            roles |= _ROLES[kind]
-        return roles
 
 
 class BlobLayerFields:
@@ -77,9 +47,17 @@ class BlobLayerFields:
         segments = self._blocks.segments
         blobs = self._layout.blobs(0, len(self._blocks))
         note = f"{count(blobs, 'blob')} in {count(len(segments), 'segment')}, {in_bytes(self._inner.size)}."
-        table = FieldTable(OuterStarts(self._layout, segments), self._segment, _SegmentRoles(self._layout), self._count)
+        roles = Computed(len(segments), self._segment_roles)
+        table = FieldTable(self._layout.starts(segments), self._segment, roles, self._count)
         spans = self._inner.outer(0, self._inner.size)
         return [Field("blob layer", BLOB_LAYER, spans, None, note, table, specification=_SECTION)]
+
+    def _segment_roles(self, number: int) -> int:
+        first, last = self._blocks.segment(number)
+        roles = 0
+        for kind in set(self._blocks.types[first:last]):
+            roles |= _ROLES[kind]
+        return roles
 
     def _count(self) -> Census:
         """The blocks of each kind."""
@@ -105,9 +83,8 @@ class BlobLayerFields:
             end = "its hash is the metadata of the last chunk"
         blobs = self._layout.blobs(first, last)
         note = f"Segment {number + 1}: {count(blobs, 'blob')} in one zstd frame; {end}."
-        starts = OuterStarts(self._layout, range(first, last))
-        roles = _BlockRoles(self._blocks.types, first, last)
-        table = FieldTable(starts, lambda row: self._block(first + row), roles)
+        roles = Computed(last - first, lambda row: _ROLES[self._blocks.types[first + row]])
+        table = FieldTable(self._layout.starts(range(first, last)), lambda row: self._block(first + row), roles)
         foreign = self._hash(first) if first < last and self._blocks.types[first] == RESET else ()
         label = f"segment {number + 1}"
         spans = self._spans(first, last)

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from hashlib import blake2s
-from queue import SimpleQueue
-from threading import Event
 
+from inspector.core.program.map_ordered import map_ordered
 from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK
 from inspector.core.source import blocks as pieces
@@ -29,7 +28,6 @@ _PIECE_BYTES = 1 << 20
 """Bytes hashed at a time; smaller pieces cost more memory management than they save cache."""
 MAX_HASH_TRIALS = 1_000
 """Wrong hashes of which it is tried whether they alone are wrong."""
-_WORKER_ENDED = -1
 Ranges = tuple[tuple[int, int], ...]
 """Inner bytes ``[start, stop)``, in order."""
 
@@ -226,7 +224,7 @@ def compare(layout: Layout, progress: Progress, rows: Sequence[int] | None = Non
     wanted = range(len(hashes)) if rows is None else rows
     total = layout.inner.size if rows is None else sum(stop - start for start, stop in map(hashes.bounds, rows))
     progress.begin("Comparing hashes", total)
-    _Comparison(hashes, progress).run(wanted)
+    _compare_all(hashes, [row for row in wanted if hashes.comparable(row)], progress)
     progress.advance(max(0, progress.total - progress.done))  # what no hash that can be compared covers
     for row in hashes.mismatched()[:MAX_HASH_TRIALS]:
         if _only_the_hash_is_wrong(hashes, row, progress):
@@ -234,88 +232,42 @@ def compare(layout: Layout, progress: Progress, rows: Sequence[int] | None = Non
     return hashes
 
 
-class _Comparison:
-    """Threads that take one row after another. What they have read they say in a queue: progress has one writer."""
+def _compare_all(hashes: Hashes, rows: Sequence[int], progress: Progress) -> None:
+    """Compare those rows, in threads where a segment is some pieces long; progress has one writer."""
+    workers = min(MAX_WORKERS, os.cpu_count() or 1, len(rows))
+    if workers < 2 or hashes.layout.inner.size <= len(hashes) * BLOCK:
+        for row in rows:
+            _compare(hashes, row, progress, progress)
+        return
+    sizes = {row: stop - start for row in rows for start, stop in (hashes.bounds(row),)}
+    # Largest first, so that no thread is left with a large one at the end. Before them the smallest that tells the
+    # convention, and one that needs none: a wrong guess costs reading a segment twice.
+    order = sorted(rows, key=lambda row: (hashes.conventions_differ(row), -sizes[row]))
+    if hashes.conventions_differ(order[-1]):
+        order.insert(0, order.pop())
+    finished = 0
 
-    def __init__(self, hashes: Hashes, progress: Progress) -> None:
-        self._hashes = hashes
-        self._progress = progress
-        self._guess = Convention.RCARCH  # of the published writer: the one that is met most
-        self._rows: Iterator[int] = iter(())
-        self._read: SimpleQueue[int] = SimpleQueue()
-        self._report_read: Callable[[int], None] = self._read.put
-        self._stop = Event()
+    def show(running: Iterable[Progress]) -> None:
+        progress.advance(max(0, finished + sum(each.done for each in running) - progress.done))
 
-    def _order(self, rows: list[int]) -> list[int]:
-        """The rows, largest first so that no thread is left with a large one at the end.
+    compared = map_ordered(order, lambda row, own: _compare(hashes, row, progress, own), workers, show)
+    with closing(compared):
+        for row, _ in zip(order, compared, strict=True):
+            finished += sizes[row]
+            show(())
 
-        Before them the smallest that tells the convention, and one that needs none: a wrong guess costs reading a
-        segment twice.
-        """
-        hashes = self._hashes
-        sizes = {row: stop - start for row in rows for start, stop in (hashes.bounds(row),)}
-        order = sorted(rows, key=lambda row: (hashes.conventions_differ(row), -sizes[row]))
-        if order and hashes.conventions_differ(order[-1]):
-            order.insert(0, order.pop())
-        return order
 
-    def run(self, wanted: Iterable[int]) -> None:
-        """Compare those that can be; raises Cancelled, after all threads have ended."""
-        hashes, size = self._hashes, self._hashes.layout.inner.size
-        rows = [row for row in wanted if hashes.comparable(row)]
-        # Threads help only where a segment is some pieces long.
-        workers = min(MAX_WORKERS, os.cpu_count() or 1, len(rows)) if size > len(hashes) * BLOCK else 1
-        self._rows = iter(self._order(rows) if workers > 1 else rows)
-        if workers > 1:
-            self._share(workers)
-            return
-        self._report_read = self._progress.advance
-        for row in self._rows:
-            self._compare(row)
-
-    def _share(self, workers: int) -> None:
-        with ThreadPoolExecutor(workers) as pool:
-            running = [pool.submit(self._work) for _ in range(workers)]
-            left = workers
-            try:
-                while left:
-                    read = self._read.get()
-                    left -= read == _WORKER_ENDED
-                    self._progress.advance(max(read, 0))
-            finally:
-                self._stop.set()
-        for work in running:
-            work.result()
-
-    def _work(self) -> None:
-        try:
-            for row in self._rows:
-                self._compare(row)
-                if self._stop.is_set():
-                    return
-        finally:
-            self._read.put(_WORKER_ENDED)
-
-    def _compare(self, row: int) -> None:
-        hashes = self._hashes
-        guess = self._guess
-        other = next(convention for convention in Convention if convention is not guess)
-        for convention, following in ((guess, other), (other, guess)):
-            digest = self._digest(hashes.ranges(row, convention), counted=convention is guess)
-            if digest is None or hashes.record(row, convention, digest) or not hashes.conventions_differ(row):
-                return
-            self._guess = following
-
-    def _digest(self, ranges: Ranges, *, counted: bool) -> bytes | None:
-        """The hash of inner bytes; None where comparing has been stopped."""
+def _compare(hashes: Hashes, row: int, shared: Progress, own: Progress) -> None:
+    """Compare one row by the convention that is likely, then by the other; only ``own`` counts what is read."""
+    guess = hashes.convention or Convention.RCARCH  # of the published writer: the one that is met most
+    for convention in sorted(Convention, key=lambda each: each is not guess):
         digest = blake2s(digest_size=HASH_SIZE)
-        for piece in _pieces(self._hashes, ranges):
-            if self._stop.is_set():
-                return None
+        for piece in _pieces(hashes, hashes.ranges(row, convention)):
             digest.update(piece)
-            self._progress.wait()
-            self._report_read(len(piece) if counted else 0)
-        return digest.digest()
+            shared.wait()
+            own.advance(len(piece) if convention is guess else 0)
+        if hashes.record(row, convention, digest.digest()) or not hashes.conventions_differ(row):
+            return
 
 
 def _pieces(hashes: Hashes, ranges: Iterable[tuple[int, int]]) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from inspector.core.edit import Patch
-from inspector.core.field import LazyRows
+from inspector.core.field import Computed
 from inspector.core.names import listed
 from inspector.core.numbers import count
 from inspector.core.source import SplicedSource
@@ -86,6 +86,10 @@ class Layout(Struct):
         at = self.blocks.edges[block]
         return self.inner.outer(at, at + 1)[0].start
 
+    def starts(self, blocks: Sequence[int]) -> Computed[int]:
+        """Where blocks begin in the file, for a FieldTable."""
+        return Computed(len(blocks), lambda at: self.outer_start(blocks[at]))
+
     def filled(self, at: int) -> Chunk | None:
         """The chunk that ends at the inner position ``at``, where another one follows it."""
         return self.filled_chunks().get(at)
@@ -149,17 +153,3 @@ def whole_blocks(layer: Blocks) -> int:
     """How many blocks are whole and can be told: all of them, or all but the last."""
     last = len(layer) - 1
     return last if last >= 0 and (layer.types[last] == REST or not layer.whole(last)) else len(layer)
-
-
-class OuterStarts(LazyRows[int]):
-    """Where blocks begin in the file, for a FieldTable; ``numbers`` are the blocks."""
-
-    def __init__(self, layout: Layout, numbers: Sequence[int]) -> None:
-        self._layout = layout
-        self._numbers = numbers
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def row(self, at: int) -> int:
-        return self._layout.outer_start(self._numbers[at])

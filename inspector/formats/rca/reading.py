@@ -16,18 +16,17 @@ from hashlib import blake2s
 from msgspec import Struct
 from msgspec.structs import replace
 
-from inspector.core.archive import Archive, Emitter
 from inspector.core.edit import Edit, OverlaySource, Patch
-from inspector.core.member import Codec, Members
+from inspector.core.member import Members
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SplicedSource
 from inspector.core.source import blocks as pieces
-from inspector.formats.rca.blobs import Decoding
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, RESET, Convention, walk
 from inspector.formats.rca.chunks import FIRST_SIZE_BITS, ChunkLayer, beginning, ended, header_size, reach, scan
 from inspector.formats.rca.hashes import Hashes, compare
 from inspector.formats.rca.layout import Layout, Lost, Tail, whole_blocks
 from inspector.formats.rca.search import Fix, Search
+from inspector.formats.rca.strays import decoded
 
 MAX_HASHED_BYTES = 16 * 1024 * 1024
 """Bytes of inner stream whose hashes are compared while decoding: hashing more would delay the listing."""
@@ -236,7 +235,7 @@ def read_tail(layout: Layout, hashes: Hashes | None, start: int, progress: Progr
         return None
     edges, segments = layout.blocks.edges, layout.blocks.segments
     first = layout.blocks.segment_of(bisect_right(edges, start) - 1)
-    members = _decoded(layout, first, progress)
+    members = decoded(layout, first, progress)
     names: tuple[list[bytes], list[bytes]] = ([], [])
     counted = [0, 0]
     proved, metadata, partial = start, b"", None
@@ -266,14 +265,6 @@ def read_tail(layout: Layout, hashes: Hashes | None, start: int, progress: Progr
         (counted[0], counted[1]),
         partial,
     )
-
-
-def _decoded(layout: Layout, first: int, progress: Progress) -> Members:
-    """The blobs of the segments from ``first`` on."""
-    emitter = Emitter(Archive(layout.inner, "", "", ()))
-    emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True, heads=True, stream=layout.inner))
-    Decoding(layout, emitter, progress).run(first)
-    return emitter.members
 
 
 def _decodes_to(layout: Layout, segment: int) -> int:

@@ -13,13 +13,14 @@ candidates examined, and limits both.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2s
 
 from msgspec import Struct
 
 from inspector.core.program.progress import Progress
+from inspector.core.source import SplicedSource
 from inspector.core.source import blocks as pieces
 from inspector.core.verdict import Verdict
 from inspector.formats._zstd import BLOCK, BLOCK_HEADER, HEADER, MAGIC, RESERVED, RLE, Stream, ZstdError, header_size
@@ -92,7 +93,122 @@ class _Segment(Struct):
     empty: bool = False
 
 
-class Search:
+class Follower:
+    """Follows the blocks of segments in a stream of bytes, and hashes and decodes them, within a budget."""
+
+    def __init__(self, inner: SplicedSource, progress: Progress, budget: Budget) -> None:
+        self._inner = inner
+        self._reader = ReadAhead(inner)
+        self._progress = progress
+        self.budget = self._spent = budget
+
+    def _spend(self, size: int, steps: int = 1) -> bool:
+        """Charge bytes and blocks about to be followed; False if the budget is exhausted."""
+        self._spent.bytes += size
+        self._spent.steps += steps
+        self._progress.advance(0)
+        return self._spent.left
+
+    def _block(self, at: int) -> tuple[int, int, int] | None:
+        """The type, payload start and end of the block at ``at``; None if no block is there."""
+        size = self._inner.size
+        value, length = varint(self._reader.read(at, min(at + MAX_VARINT_BYTES, size)), 0)
+        kind, payload = kind_and_size(value)
+        stop = at + length + payload
+        # A blob has at least the 0 byte that ends its name: an empty one is never written.
+        if not length or stop > size or (kind == BLOB and not payload) or not self._spend(length):
+            return None
+        return kind, at + length, stop
+
+    def _stored(self, at: int) -> bytes:
+        """The hash in the reset block at ``at``; nothing where there is no such block."""
+        block = self._block(at) if at < self._inner.size else None
+        if block is None or block[0] != RESET or block[2] - block[1] < HASH_SIZE:
+            return b""
+        return self._reader.read(block[1], block[1] + HASH_SIZE)
+
+    def _closes(self, edge: int, digests: Collection[bytes]) -> bool:
+        """Whether one of the hashes equals the one stored after ``edge``."""
+        if edge >= self._inner.size:
+            return False
+        there = self._reader.read(edge, min(edge + len(RESET_HEAD) + HASH_SIZE, self._inner.size))
+        if there[len(RESET_HEAD) :] in digests:
+            return True
+        return there[0] & 0x3F == 1 and self._stored(edge) in digests  # a reset block with more than a hash
+
+    def _digests(self, at: int) -> list[_Digest]:
+        """Empty hashes for a segment that starts at ``at``: one for each convention."""
+        block = self._block(at)
+        if block is None or block[0] != RESET:
+            return [_Digest(0, 0)]
+        return [_Digest(0, 0), _Digest(block[1], min(block[1] + HASH_SIZE, block[2]))]
+
+    def _hash(self, digests: list[_Digest], start: int, stop: int) -> None:
+        for piece in pieces(self._inner, start, stop) if stop - start > BLOCK else (self._reader.read(start, stop),):
+            for digest in digests:
+                digest.update(start, piece)
+            start += len(piece)
+            self._progress.advance(0)
+
+    def follow(self, at: int) -> _Segment:
+        """Follow, hash and decode a segment from ``at`` to where a hash closes it or it ends otherwise."""
+        # The first block, the last, and the first odd one: a varint that is wrong is one of theirs, or of what follows.
+        digests, stream, edge, last = self._digests(at), Stream(), at, [at, at]
+        odd: int | None = None
+        unaligned, empty = 0, True
+        while edge < self._inner.size:
+            block = self._block(edge)
+            unaligned += odd is not None
+            if block is None or unaligned > MAX_UNALIGNED_BLOCKS or not self._spend(block[2] - edge):
+                return _Segment(lost=edge if odd is None else odd, last=(*last, edge), empty=empty)
+            kind, payload, stop = block
+            if kind == RESET and edge > at:
+                return _Segment(reset=edge, lost=odd, last=tuple(last), empty=empty)
+            if kind == BLOB and not self._decodes(stream, payload, stop):
+                return _Segment(lost=edge if odd is None else odd, last=(*last, edge), empty=empty)
+            empty &= kind != BLOB
+            if odd is None and (not stream.aligned if kind == BLOB else kind != RESET):
+                odd = edge
+                last.append(odd)
+            self._hash(digests, edge, stop)
+            last[1:2] = [edge]
+            edge = stop
+            if self._closes(edge, {digest.value for digest in digests}):
+                return _Segment(closed=edge)
+        return _Segment(reset=edge, lost=odd, last=tuple(last))
+
+    def _decodes(self, stream: Stream, payload: int, stop: int) -> bool:
+        try:
+            for piece in (
+                pieces(self._inner, payload, stop) if stop - payload > BLOCK else (self._reader.read(payload, stop),)
+            ):
+                for _ in stream.feed(piece):
+                    self._progress.advance(0)
+        except ZstdError:
+            return False
+        return True
+
+    def _starts(self, frame: int, low: int, *, bare: bool = False) -> Iterator[int]:
+        """Possible starts of the segment whose zstd frame is at ``frame``: of its reset block; ``bare``: of its blob."""
+        low = max(low, frame - MAX_EXTRA_BYTES)
+        data = self._inner.read(low, frame - low)
+        for length in range(1, MAX_VARINT_BYTES + 1):
+            blob = len(data) - length
+            value, stop = varint(data, blob) if blob >= 0 else (0, 0)
+            kind, size = kind_and_size(value)
+            if stop != len(data) or kind != BLOB or frame + size > self._inner.size:
+                continue
+            for at in range(blob - len(RESET_HEAD) - HASH_SIZE, -1, -1):
+                if data[at] & 0x3F == 1:
+                    value, payload = varint(data, at)
+                    kind, size = kind_and_size(value)
+                    if payload and kind == RESET and size >= HASH_SIZE and payload + size == blob:
+                        yield low + at
+            if bare:
+                yield low + blob
+
+
+class Search(Follower):
     """Searches segments whose hashes do not match. The results are ``lost``, ``fix`` and ``end``.
 
     ``lost`` are stretches to skip. ``fix`` is a varint to correct before searching again. ``end`` is the last inner
@@ -104,14 +220,10 @@ class Search:
         self.lost: list[Lost] = []
         self.fix: Fix | None = None
         self.end: int | None = None
+        super().__init__(layout.inner, progress, Budget(layout.inner.size))
         self._layout = layout
         self._hashes = hashes
-        self._inner = layout.inner
-        self._reader = ReadAhead(layout.inner)
-        self._progress = progress
-        self.budget = Budget(layout.inner.size)
         self.tentative = Budget(layout.inner.size, TENTATIVE_SHARE)
-        self._spent = self.budget
 
     def run(self) -> Search:
         """Search every doubtful region, or up to the first fix."""
@@ -143,7 +255,7 @@ class Search:
         following: int | None = at
         empty: list[int] = []  # where segments begin in which no blob decodes, one behind the other
         while following is not None and following < stop and self.fix is None:
-            at, found = following, self._follow(following)
+            at, found = following, self.follow(following)
             following = found.reset
             empty = [*empty, at] if found.empty and found.closed is None else []
             if found.closed is not None:
@@ -183,40 +295,10 @@ class Search:
         finally:
             self._spent = self.budget
 
-    def _spend(self, size: int, steps: int = 1) -> bool:
-        """Charge bytes and blocks about to be followed; False if the budget is exhausted."""
-        self._spent.bytes += size
-        self._spent.steps += steps
-        self._progress.advance(0)
-        return self._spent.left
-
-    def _block(self, at: int) -> tuple[int, int, int] | None:
-        """The type, payload start and end of the block at ``at``; None if no block is there."""
-        size = self._inner.size
-        value, length = varint(self._reader.read(at, min(at + MAX_VARINT_BYTES, size)), 0)
-        kind, payload = kind_and_size(value)
-        stop = at + length + payload
-        # A blob has at least the 0 byte that ends its name: an empty one is never written.
-        if not length or stop > size or (kind == BLOB and not payload) or not self._spend(length):
-            return None
-        return kind, at + length, stop
-
-    def _stored(self, at: int) -> bytes:
-        """The hash in the reset block at ``at``; nothing where there is no such block."""
-        block = self._block(at) if at < self._inner.size else None
-        if block is None or block[0] != RESET or block[2] - block[1] < HASH_SIZE:
-            return b""
-        return self._reader.read(block[1], block[1] + HASH_SIZE)
-
-    def _closes(self, edge: int, digests: Iterable[bytes]) -> bool:
-        """Whether one of the hashes equals the one stored after ``edge``, or that of the end of the archive."""
-        digests = set(digests)
-        if edge < self._inner.size:
-            there = self._reader.read(edge, min(edge + len(RESET_HEAD) + HASH_SIZE, self._inner.size))
-            if there[len(RESET_HEAD) :] in digests:
-                return True
-            if there[0] & 0x3F == 1 and self._stored(edge) in digests:  # a reset block with more than a hash
-                return True
+    def _closes(self, edge: int, digests: Collection[bytes]) -> bool:
+        """The same, or whether one of them is that of the end of the archive."""
+        if super()._closes(edge, digests):
+            return True
         chunks = self._layout.chunks
         if not chunks.open:
             return edge == self._inner.size and self._ends and chunks.chunks[-1].metadata in digests
@@ -231,58 +313,6 @@ class Search:
     def _ends(self) -> bool:
         chunks = self._layout.chunks
         return not (chunks.truncated or chunks.corrupt or chunks.open)
-
-    def _digests(self, at: int) -> list[_Digest]:
-        """Empty hashes for a segment that starts at ``at``: one for each convention."""
-        block = self._block(at)
-        if block is None or block[0] != RESET:
-            return [_Digest(0, 0)]
-        return [_Digest(0, 0), _Digest(block[1], min(block[1] + HASH_SIZE, block[2]))]
-
-    def _hash(self, digests: list[_Digest], start: int, stop: int) -> None:
-        for piece in pieces(self._inner, start, stop) if stop - start > BLOCK else (self._reader.read(start, stop),):
-            for digest in digests:
-                digest.update(start, piece)
-            start += len(piece)
-            self._progress.advance(0)
-
-    def _follow(self, at: int) -> _Segment:
-        """Follow, hash and decode a segment from ``at`` to where a hash closes it or it ends otherwise."""
-        # The first block, the last, and the first odd one: a varint that is wrong is one of theirs, or of what follows.
-        digests, stream, edge, last = self._digests(at), Stream(), at, [at, at]
-        odd: int | None = None
-        unaligned, empty = 0, True
-        while edge < self._inner.size:
-            block = self._block(edge)
-            unaligned += odd is not None
-            if block is None or unaligned > MAX_UNALIGNED_BLOCKS or not self._spend(block[2] - edge):
-                return _Segment(lost=edge if odd is None else odd, last=(*last, edge), empty=empty)
-            kind, payload, stop = block
-            if kind == RESET and edge > at:
-                return _Segment(reset=edge, lost=odd, last=tuple(last), empty=empty)
-            if kind == BLOB and not self._decodes(stream, payload, stop):
-                return _Segment(lost=edge if odd is None else odd, last=(*last, edge), empty=empty)
-            empty &= kind != BLOB
-            if odd is None and (not stream.aligned if kind == BLOB else kind != RESET):
-                odd = edge
-                last.append(odd)
-            self._hash(digests, edge, stop)
-            last[1:2] = [edge]
-            edge = stop
-            if self._closes(edge, [digest.value for digest in digests]):
-                return _Segment(closed=edge)
-        return _Segment(reset=edge, lost=odd, last=tuple(last))
-
-    def _decodes(self, stream: Stream, payload: int, stop: int) -> bool:
-        try:
-            for piece in (
-                pieces(self._inner, payload, stop) if stop - payload > BLOCK else (self._reader.read(payload, stop),)
-            ):
-                for _ in stream.feed(piece):
-                    self._progress.advance(0)
-        except ZstdError:
-            return False
-        return True
 
     def _next_reset(self, at: int) -> int | None:
         """Where the next segment starts if the blocks from ``at`` on are real."""
@@ -309,7 +339,7 @@ class Search:
         for at in self._frames(start + 1, goes_on or stop):
             proved = at
             while proved < (goes_on or at + 1):
-                closed = self._follow(proved).closed
+                closed = self.follow(proved).closed
                 if closed is None:
                     break
                 proved = closed
@@ -328,32 +358,12 @@ class Search:
                 if found + len(MAGIC) >= len(window) or not window[found + len(MAGIC)] & _NO_FRAME:
                     if not self._spend(0):
                         return
-                    yield from self._resets_before(base + found, start)
+                    yield from self._starts(base + found, start)
                 found = window.find(MAGIC, found + 1)
             at += len(piece)
             before = window[-(len(MAGIC) - 1) :]
             if not self._spend(len(piece)):
                 return
-
-    def _resets_before(self, frame: int, start: int) -> Iterator[int]:
-        """Possible starts of the reset block before the blob whose zstd frame is at ``frame``."""
-        low = max(start, frame - MAX_EXTRA_BYTES)
-        data = self._inner.read(low, frame - low)
-        for length in range(1, MAX_VARINT_BYTES + 1):
-            blob = len(data) - length
-            value, stop = varint(data, blob) if blob >= 0 else (0, 0)
-            if (
-                stop != len(data)
-                or kind_and_size(value)[0] != BLOB
-                or frame + kind_and_size(value)[1] > self._inner.size
-            ):
-                continue
-            for at in range(blob - len(RESET_HEAD) - HASH_SIZE, -1, -1):
-                if data[at] & 0x3F == 1:
-                    value, payload = varint(data, at)
-                    kind, size = kind_and_size(value)
-                    if payload and kind == RESET and size >= HASH_SIZE and payload + size == blob:
-                        yield low + at
 
     # ---- a varint that is wrong ------------------------------------------------------------------------------------
 

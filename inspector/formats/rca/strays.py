@@ -8,31 +8,32 @@ linear in the bytes searched: all that is followed is counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from hashlib import blake2s
+from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
+from inspector.core.archive import Archive, Emitter
+from inspector.core.member import Codec, Members
 from inspector.core.program.progress import Progress
-from inspector.core.source import Source, blocks
+from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span, total
 from inspector.formats._signatures import found_outside
-from inspector.formats._zstd import MAGIC, Stream, ZstdError
-from inspector.formats.rca.blocks import BLOB, HASH_SIZE, MAX_VARINT_BYTES, RESET, kind_and_size, varint
-from inspector.formats.rca.search import MAX_EXTRA_BYTES
+from inspector.formats._zstd import MAGIC
+from inspector.formats.rca.blobs import Decoding
+from inspector.formats.rca.blocks import HASH_SIZE, RESET, walk
+from inspector.formats.rca.chunks import ChunkLayer
+from inspector.formats.rca.layout import Layout
+from inspector.formats.rca.search import Budget, Follower
 
-MAX_READS_OF_FILE = 6
-"""Segments are followed for so many times the bytes searched together."""
+BUDGET_SHARE = 4
+"""The fraction of the budget of a search that following segments may cost: 4 for a quarter."""
 MAX_STRAYS = 10_000
 """Segments that are kept."""
 MAX_SEARCHED_BYTES = 64 << 20
 """Bytes that are searched."""
 MAX_SCANS = 4
 """Times that the file is searched for the hash of its last segment."""
-MAX_BLOCK_STEPS = 100_000
-"""Blocks and frames that are looked at, however small."""
 _WINDOW_BYTES = 1 << 20
-_HEAD_BYTES = 32
 
 
 class Stray(Struct, frozen=True):
@@ -51,128 +52,67 @@ def find_strays(
     Raises SourceError and Cancelled.
     """
     found: list[Stray] = []
-    search = _Search(source, progress)
+    loose = _Loose(source, progress)
     names = set(known)
     free = 0
     progress.begin("Looking for whole segments", min(source.size, MAX_SEARCHED_BYTES))
     for frame in found_outside(source, MAGIC, taken, MAX_SEARCHED_BYTES, progress):
         if frame < free:
             continue
-        if not search.left or len(found) == MAX_STRAYS:
+        if not loose.budget.left or len(found) == MAX_STRAYS:
             break
-        stray = search.segment(frame)
+        stray = loose.segment(frame)
         if stray is not None and not names.issuperset(stray.names):
             found.append(stray)
             names.update(stray.names)
             free = stray.stop
-    complete = search.left and len(found) < MAX_STRAYS and source.size - total(taken) <= MAX_SEARCHED_BYTES
-    return tuple(found), complete and search.scanned
+    complete = loose.budget.left and len(found) < MAX_STRAYS and source.size - total(taken) <= MAX_SEARCHED_BYTES
+    return tuple(found), complete and loose.scans >= 0
 
 
-class _Search:
-    """Follows segments from their frames, within a budget."""
+class _Loose(Follower):
+    """Follows segments in a file as it is, wherever they begin."""
 
     def __init__(self, source: Source, progress: Progress) -> None:
-        self._source = source
-        self._progress = progress
-        self._bytes = MAX_READS_OF_FILE * min(source.size, MAX_SEARCHED_BYTES)
-        self._steps = MAX_BLOCK_STEPS
-        self._scans = MAX_SCANS
-
-    @property
-    def left(self) -> bool:
-        return self._bytes > 0 and self._steps > 0
-
-    @property
-    def scanned(self) -> bool:
-        """Whether every hash was looked for that had to be."""
-        return self._scans >= 0
+        inner = SplicedSource(source, [Span(0, source.size)], source.name)
+        super().__init__(inner, progress, Budget(min(source.size, MAX_SEARCHED_BYTES), BUDGET_SHARE))
+        self.scans = MAX_SCANS
 
     def segment(self, frame: int) -> Stray | None:
-        """The segment whose first zstd frame is at ``frame``, if the hash behind it proves it."""
-        self._steps -= 1
-        low = max(0, frame - MAX_EXTRA_BYTES)
-        data = self._source.read(low, frame - low)
-        for length in range(1, min(MAX_VARINT_BYTES, len(data)) + 1):
-            value, stop = varint(data, len(data) - length)
-            if stop != len(data) or kind_and_size(value)[0] != BLOB:
-                continue
-            begin = len(data) - length
-            hashes = [blake2s(digest_size=HASH_SIZE)]
-            for head, payload in _resets(data, begin):
-                hashes.append(blake2s(data[head:payload] + data[payload + HASH_SIZE : begin], digest_size=HASH_SIZE))
-                hashes.append(blake2s(data[head:begin], digest_size=HASH_SIZE))
-            found = self._follow(low + begin, hashes)
-            if found is not None:
-                return found
+        """The segment whose first zstd frame is at ``frame``, if a hash proves it."""
+        for at in self._starts(frame, 0, bare=True):
+            stop = self.follow(at).closed
+            names = self._names(at, stop) if stop is not None else ()
+            if stop is not None and names:
+                block = self._block(at)
+                return Stray(block[2] if block is not None and block[0] == RESET else at, stop, names)
         return None
 
-    def _follow(self, start: int, hashes: Sequence[blake2s]) -> Stray | None:
-        at, stream = start, Stream()
-        names: list[bytes] = []
-        while self.left:
-            self._steps -= 1
-            if at == self._source.size:
-                return Stray(start, at, tuple(names)) if names and self._is_recorded(hashes) else None
-            head = self._source.read(at, _HEAD_BYTES)
-            value, length = varint(head, 0)
-            kind, size = kind_and_size(value)
-            stop = at + length + size
-            if not length or stop > self._source.size or (kind == BLOB and not size):
-                return None
-            if kind == RESET and at > start:
-                stored = self._source.read(at + length, HASH_SIZE)
-                right = size >= HASH_SIZE and any(each.digest() == stored for each in hashes)
-                return Stray(start, at, tuple(names)) if right and names else None
-            name = self._name(stream, at + length, stop) if kind == BLOB else b""
-            if name is None:
-                return None
-            names += [name] if kind == BLOB else []
-            self._hash(hashes, at, stop)
-            at = stop
-        return None
+    def _names(self, start: int, stop: int) -> tuple[bytes, ...]:
+        inner = SplicedSource(self._inner, [Span(start, stop)], self._inner.name)
+        layout = Layout(ChunkLayer((), (), False), inner, walk(inner, self._progress), inner)
+        members = decoded(layout, 0, self._progress)
+        return tuple(bytes(members.path(each)) for each in range(len(members)))
 
-    def _hash(self, hashes: Sequence[blake2s], start: int, stop: int) -> None:
-        self._bytes -= stop - start
-        for piece in blocks(self._source, start, stop):
-            for each in hashes:
-                each.update(piece)
-            self._progress.advance(0)
+    def _closes(self, edge: int, digests: Collection[bytes]) -> bool:
+        """The same, or whether one of them stands in the file: that of the last segment is in a chunk header."""
+        return super()._closes(edge, digests) or (edge == self._inner.size and self._is_recorded(digests))
 
-    def _is_recorded(self, hashes: Sequence[blake2s]) -> bool:
-        """Whether one of the hashes stands in the file: that of the last segment stands in a chunk header."""
-        self._scans -= 1
-        if self._scans < 0:
+    def _is_recorded(self, digests: Collection[bytes]) -> bool:
+        self.scans -= 1
+        if self.scans < 0:
             return False
-        digests = [each.digest() for each in hashes]
-        for at in range(0, self._source.size, _WINDOW_BYTES):
-            data = self._source.read(at, _WINDOW_BYTES + HASH_SIZE)
+        for at in range(0, self._inner.size, _WINDOW_BYTES):
+            data = self._inner.read(at, _WINDOW_BYTES + HASH_SIZE)
             self._progress.advance(0)
             if any(each in data for each in digests):
                 return True
         return False
 
-    def _name(self, stream: Stream, start: int, stop: int) -> bytes | None:
-        """The name that a blob begins with; None where it does not decode."""
-        name, ended = b"", False
-        try:
-            for piece in blocks(self._source, start, stop):
-                for out in stream.feed(piece):
-                    self._progress.advance(0)
-                    if not ended:
-                        name += out
-                        name, zero, _ = name.partition(b"\0")
-                        ended = bool(zero)
-        except ZstdError:
-            return None
-        return name if ended else None
 
-
-def _resets(data: bytes, stop: int) -> Iterator[tuple[int, int]]:
-    """Reset blocks that may end at ``stop`` of some bytes: where each begins, and its payload."""
-    for at in range(stop - 1 - HASH_SIZE, -1, -1):
-        if data[at] & 0x3F == 1:
-            value, payload = varint(data, at)
-            kind, size = kind_and_size(value)
-            if payload and kind == RESET and size >= HASH_SIZE and payload + size == stop:
-                yield at, payload
+def decoded(layout: Layout, first: int, progress: Progress) -> Members:
+    """The blobs of the segments from ``first`` on."""
+    emitter = Emitter(Archive(layout.inner, "", "", ()))
+    emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True, heads=True, stream=layout.inner))
+    Decoding(layout, emitter, progress).run(first)
+    return emitter.members
