@@ -5,33 +5,23 @@ A copy is offered only where it was decoded and checked without an error.
 
 from __future__ import annotations
 
-import ast
-import base64
-import binascii
 import codecs
-import quopri
-import re
-from collections.abc import Callable
 from functools import partial
-from urllib.parse import unquote_to_bytes
 
 from inspector.core.archive import Archive
 from inspector.core.cause import CONVERT_CODE, Cause
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BytesSource, Source
-from inspector.formats._causes.identity import BYTE_ORDERS, DATA_URL, reordered
+from inspector.formats._causes.encodings import ENCODINGS, NOT_CONVERTED, Convert
+from inspector.formats._causes.identity import BYTE_ORDERS, reordered
 from inspector.formats._causes.wrapped import copy_of
 
 MAX_CONVERTED_BYTES = 16 << 20
 """A larger file is not converted back: it would be held in memory several times."""
-_XXD_LINE = re.compile(rb"^[0-9a-f]{7,16}:? ((?: ?[0-9a-f]{2,4}){1,16})", re.MULTILINE)
-_UU_BODY = re.compile(rb"begin [0-7]{3,4} [^\r\n]{1,200}\r?\n(.*?)\r?\n`?\s*end", re.DOTALL)
 _UNUSED = (0x81, 0x8D, 0x8F, 0x90, 0x9D)
 _WINDOWS = {ord(bytes((each,)).decode("cp1252")): each for each in range(0x80, 0xA0) if each not in _UNUSED}
 """The byte of each character that Windows-1252 has in the place of a control character."""
-
-Convert = Callable[[bytes], bytes]
 
 
 def convert_back(archive: Archive, cause: Cause, progress: Progress) -> Repair | None:
@@ -48,7 +38,7 @@ def convert_back(archive: Archive, cause: Cause, progress: Progress) -> Repair |
         progress.advance(0)
         try:
             made = convert(data)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):  # it was not converted so
+        except NOT_CONVERTED:
             continue
         if made == data or not made:
             continue
@@ -92,53 +82,21 @@ def _narrowed(encoding: str) -> Convert:
     return convert
 
 
-# ---- bytes as text -------------------------------------------------------------------------------------------------
-
-
-def _from_base64(data: bytes) -> bytes:
-    digits = re.sub(rb"\s|=", b"", DATA_URL.sub(b"", data, count=1)).translate(bytes.maketrans(b"-_", b"+/"))
-    return base64.b64decode(digits + b"=" * (-len(digits) % 4), validate=True)
-
-
-def _from_hex_dump(data: bytes) -> bytes:
-    return binascii.unhexlify(b"".join(_XXD_LINE.findall(data)).replace(b" ", b""))
-
-
-def _from_uu(data: bytes) -> bytes:
-    body = _UU_BODY.match(data)
-    return b"".join(map(binascii.a2b_uu, body[1].splitlines())) if body else b""
-
-
-def _from_literal(data: bytes) -> bytes:
-    value = ast.literal_eval(data.decode("ascii").strip()) if data.startswith(b"b") else b""
-    return value if isinstance(value, bytes) else b""
-
-
-def _from_percents(data: bytes) -> bytes:
-    return unquote_to_bytes(data.strip()) if data.isascii() else b""
-
-
-_TEXT, _ENCODED = Cause.TEXT_MODE, Cause.ENCODED_TEXT
 _CONVERSIONS: tuple[tuple[Cause, str, Convert], ...] = (
-    (_TEXT, "Take the carriage return before each line feed away", _without_returns),
+    (Cause.TEXT_MODE, "Take the carriage return before each line feed away", _without_returns),
     (
-        _TEXT,
+        Cause.TEXT_MODE,
         "Take the two carriage returns before each line feed away",
         lambda data: _without_returns(_without_returns(data)),
     ),
-    (_TEXT, "Take the UTF-8 encoding back", _narrowed("utf-8")),
-    (_TEXT, "Take the UTF-16 encoding back", _narrowed("utf-16-le")),
-    (_TEXT, "Take the UTF-16 encoding back", _narrowed("utf-16-be")),
-    (_ENCODED, "Decode the hexadecimal text", lambda data: binascii.unhexlify(re.sub(rb"\s", b"", data))),
-    (_ENCODED, "Decode the base64 text", _from_base64),
-    (_ENCODED, "Decode the base32 text", lambda data: base64.b32decode(re.sub(rb"\s", b"", data))),
-    (_ENCODED, "Decode the base85 text", lambda data: base64.b85decode(re.sub(rb"\s", b"", data))),
-    (_ENCODED, "Decode the Ascii85 text", lambda data: base64.a85decode(data.strip(), adobe=data[:2] == b"<~")),
-    (_ENCODED, "Turn the hex dump into bytes", _from_hex_dump),
-    (_ENCODED, "Decode the uuencoded text", _from_uu),
-    (_ENCODED, "Turn the bytes that Python printed into bytes", _from_literal),
-    (_ENCODED, "Decode the quoted-printable text", quopri.decodestring),
-    (_ENCODED, "Decode the percent-encoded text", _from_percents),
+    (Cause.TEXT_MODE, "Take the UTF-8 encoding back", _narrowed("utf-8")),
+    (Cause.TEXT_MODE, "Take the UTF-16 encoding back", _narrowed("utf-16-le")),
+    (Cause.TEXT_MODE, "Take the UTF-16 encoding back", _narrowed("utf-16-be")),
+    *(
+        (Cause.ENCODED_TEXT, f"Decode the {each.kind.removeprefix('a ')}", decode)
+        for each in ENCODINGS
+        for decode in each.decode
+    ),
     *(
         (
             Cause.BYTE_ORDER,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import bz2
 import lzma
 import re
 import zlib
 from collections.abc import Callable
-from typing import Protocol
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -22,6 +21,7 @@ from inspector.core.numbers import in_bytes
 from inspector.core.source import Source, is_remote
 from inspector.core.span import Span
 from inspector.formats import FORMATS, damage_of, format_of
+from inspector.formats._causes.encodings import ENCODINGS, NOT_CONVERTED
 from inspector.formats._zstd import BLOCK_HEADER, MAGIC, RLE, header_size
 
 HEAD_BYTES = 4096
@@ -79,7 +79,6 @@ _ENCRYPTED = (
 )
 """What is decrypted first."""
 
-_MIN_ESCAPES = 32
 _MIN_UNPACKED_BYTES = 512
 _MIN_TEXT_BYTES = 1_024
 _TEXT_SAMPLES = 16
@@ -87,15 +86,6 @@ _PRINTED = re.compile(rb"[\t\n\r -~]+")
 _OPENED_INSIDE = frozenset(("gunzip", "unxz", "bunzip2", "unzstd"))
 """What ``FILE!/`` unpacks."""
 _MIN_WIDE_BYTES = 256
-_ESCAPE = re.compile(rb"\\x[0-9a-f]{2}")
-_QUOTED = re.compile(rb"=[0-9A-F]{2}")
-_PERCENT = re.compile(rb"%[0-9A-Fa-f]{2}")
-_JSON = re.compile(rb"\s*[{\[]")
-_QUOTED_BASE64 = re.compile(rb'"[A-Za-z0-9+/]{60}')
-_NUMBERS = re.compile(rb"(?:0[xX][0-9a-fA-F]{1,2}|\b\d{1,3})\s*,")
-_BASE32 = re.compile(rb"[A-Z2-7\r\n]{60,}={0,6}\s*")
-_BASE85 = re.compile(rb"(?:<~)?[!-~\r\n]{60,}(?:~>)?\s*")
-_MIN_BASE85_SYMBOLS = 70
 _ERROR_TEXT = re.compile(
     rb"[^\r\n]{0,80}\b(?:not found|access denied|forbidden|unauthori[sz]ed|denied|error|no such|expired|bad gateway|"
     rb"unavailable|timed? ?out|too many requests|rate limit|upstream)\b",
@@ -126,13 +116,6 @@ FORM = re.compile(
 AWS_CHUNK = re.compile(rb"([0-9a-fA-F]{1,8});chunk-signature=[0-9a-f]{64}\r\n")
 _AWS_PLAIN = re.compile(rb"x-amz-(?:trailer-signature|checksum-\w{1,20}):[\w+/=]{1,100}\r?\n")
 CHUNK = re.compile(rb"([0-9a-fA-F]{1,8})(?:;[^\r\n]{0,200})?\r\n")
-_BASE64 = re.compile(
-    rb"(?:begin-base64 [^\r\n]{1,200}\r?\n|-----BEGIN [^\r\n]{1,60}-----\r?\n)?[A-Za-z0-9+/_\r\n-]{60,}={0,2}\s*"
-)
-_HEX = re.compile(rb"[0-9a-fA-F\r\n ]{60,}")
-_XXD = re.compile(rb"(?:[0-9a-f]{7,16}:? (?: ?[0-9a-f]{2,4}){1,16}[^\n]{0,80}\r?\n){2,}")
-_UU = re.compile(rb"begin [0-7]{3,4} [^\r\n]{1,200}\r?\n")
-DATA_URL = re.compile(rb"data:[\w/.+-]{1,100};base64,")
 
 
 class _File(Struct):
@@ -159,6 +142,11 @@ class _File(Struct):
         """
         errors = any(each.severity is Severity.ERROR for each in self.archive.findings)
         return len(self.archive.members) > 0 and (self.may_begin_with_data or not errors)
+
+    @property
+    def text(self) -> bytes:
+        """The first bytes without a mark of their encoding."""
+        return self.head.removeprefix(b"\xef\xbb\xbf")
 
     @property
     def what(self) -> str:
@@ -190,12 +178,10 @@ def identify(archive: Archive) -> FoundCause | None:
     steps: tuple[Callable[[_File], FoundCause | None], ...] = (
         _response,
         _framing,
-        _error_page,
-        _pointer,
+        _text_file,
         _encrypted,
         _compressed,
         _encoded,
-        _escaped,
         _wide,
         _swapped,
         _other_format,
@@ -262,80 +248,114 @@ def _shown(data: bytes, most: int = 40) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def _is_text_file(file: _File) -> bool:
-    """Whether a file is text to its end, so that it is no archive that begins with text."""
+class _Text(NamedTuple):
+    """What a text file may be: ``rest`` follows the sentence that it is ``thing``, of the file and its match."""
+
+    cause: Cause
+    thing: str
+    begins: re.Pattern[bytes]
+    rest: Callable[[_File, re.Match[bytes]], str]
+    fits: Callable[[_File], bool] = lambda _: True
+
+
+def _ends(file: _File, *ends: bytes) -> bool:
+    return file.tail.rstrip().lower().endswith(ends)
+
+
+def _title(file: _File) -> str:
+    title = re.search(rb"<title[^>]{0,200}>\s*([^<]{1,200}?)\s*</title>", file.head, re.IGNORECASE)
+    return f' titled "{_shown(title[1], 60)}"' if title else ""
+
+
+def _code(file: _File) -> str:
+    found = _ERROR_CODE.search(file.head) if _ERROR_XML.match(file.text) else None
+    return f": {found[1].decode('ascii', 'replace')}" if found else ""
+
+
+def _is_small(file: _File) -> bool:
+    return file.source.size <= HEAD_BYTES
+
+
+_SERVER = "the error message of a server"
+_ANSWER = (
+    "was saved in the place of the archive. Download it again, with an address and credentials that are allowed to "
+    "read it."
+)
+_NOT_FETCHED = "The content it stands for was not fetched. Run"
+_TEXTS = (
+    _Text(
+        Cause.ERROR_PAGE,
+        _SERVER,
+        _ERROR_XML,
+        lambda file, _: (
+            f'Its {in_bytes(file.source.size)} are XML that begins "{_shown(file.text)}". The download failed, and the '
+            f"answer {_ANSWER}"
+        ),
+    ),
+    _Text(
+        Cause.ERROR_PAGE,
+        "a web page",
+        _HTML,
+        lambda file, _: (
+            f"Its {in_bytes(file.source.size)} are HTML{_title(file)}: the answer of a server, such as an error or a "
+            "page to sign in, was saved in the place of the archive. Download it again from an address that gives the "
+            "file itself."
+        ),
+        lambda file: not file.may_begin_with_data or _ends(file, b"</html>", b"</body>"),
+    ),
+    _Text(
+        Cause.ERROR_PAGE,
+        _SERVER,
+        _ERROR_TEXT,
+        lambda file, _: f'All of it is "{_shown(file.text, 80)}". The download failed, and the answer {_ANSWER}',
+        lambda file: file.source.size <= _MAX_ERROR_BYTES and _is_plain(file.text),
+    ),
+    _Text(
+        Cause.ERROR_PAGE,
+        _SERVER,
+        _ERROR_JSON,
+        lambda file, _: (
+            f'Its {in_bytes(file.source.size)} are JSON that begins "{_shown(file.text)}". The answer {_ANSWER}'
+        ),
+        lambda file: _ends(file, b"}") and b'"files"' not in file.text,
+    ),
+    _Text(
+        Cause.POINTER,
+        "a Git LFS pointer",
+        _LFS,
+        lambda _, found: (
+            f"It stands for a file of {in_bytes(int(found[1]))} that was not fetched. Run git lfs pull in the "
+            "repository, or download the file itself rather than the pointer."
+        ),
+        _is_small,
+    ),
+    _Text(
+        Cause.POINTER,
+        "a git-annex pointer",
+        _ANNEX,
+        lambda *_: f"{_NOT_FETCHED} git annex get in the repository.",
+        _is_small,
+    ),
+    _Text(Cause.POINTER, "a DVC pointer", _DVC, lambda *_: f"{_NOT_FETCHED} dvc pull in the repository.", _is_small),
+)
+
+
+def _text_file(file: _File) -> FoundCause | None:
+    """A page, a message or a pointer: text to its end, so that it is no archive that begins with text."""
     if file.listed or file.source.size > MAX_TEXT_BYTES:
-        return False
-    return not file.may_begin_with_data or not any(b < 9 for b in file.head + file.tail)
-
-
-def _error_page(file: _File) -> FoundCause | None:
-    if not _is_text_file(file):
         return None
-    head, text = file.head.removeprefix(b"\xef\xbb\xbf"), file.tail.rstrip().lower()
-    whole = Span(0, file.source.size)
-    if _ERROR_XML.match(head):
-        found = _ERROR_CODE.search(head)
-        code = f": {found[1].decode('ascii', 'replace')}" if found else ""
-        message = (
-            f"This is the error message of a server, not {file.what}{code}. Its {in_bytes(file.source.size)} are "
-            f'XML that begins "{_shown(head)}". The download failed, and the answer was saved in the place of the '
-            "archive. Download it again, with an address and credentials that are allowed to read it."
-        )
-        return FoundCause(Cause.ERROR_PAGE, message, (whole,))
-    if _HTML.match(head) and (not file.may_begin_with_data or text.endswith((b"</html>", b"</body>"))):
-        title = re.search(rb"<title[^>]{0,200}>\s*([^<]{1,200}?)\s*</title>", head, re.IGNORECASE)
-        named = f' titled "{_shown(title[1], 60)}"' if title else ""
-        message = (
-            f"This is a web page, not {file.what}. Its {in_bytes(file.source.size)} are HTML{named}: the answer of a "
-            "server, such as an error or a page to sign in, was saved in the place of the archive. Download it again "
-            "from an address that gives the file itself."
-        )
-        return FoundCause(Cause.ERROR_PAGE, message, (whole,))
-    if file.source.size <= _MAX_ERROR_BYTES and _ERROR_TEXT.match(head) and _is_plain(head):
-        message = (
-            f'This is the error message of a server, not {file.what}. All of it is "{_shown(head, 80)}". The download '
-            "failed, and the answer was saved in the place of the archive. Download it again, with an address and "
-            "credentials that are allowed to read it."
-        )
-        return FoundCause(Cause.ERROR_PAGE, message, (whole,))
-    if _ERROR_JSON.match(head) and text.endswith(b"}") and b'"files"' not in head:
-        message = (
-            f"This is the error message of a server, not {file.what}. Its {in_bytes(file.source.size)} are JSON that "
-            f'begins "{_shown(head)}". The answer was saved in the place of the archive. Download it again, with an '
-            "address and credentials that are allowed to read it."
-        )
-        return FoundCause(Cause.ERROR_PAGE, message, (whole,))
+    if file.may_begin_with_data and any(byte < 9 for byte in file.head + file.tail):
+        return None
+    for each in _TEXTS:
+        found = each.begins.match(file.text)
+        if found is not None and each.fits(file):
+            message = f"This is {each.thing}, not {file.what}{_code(file)}. {each.rest(file, found)}"
+            return FoundCause(each.cause, message, (Span(0, file.source.size),))
     return None
 
 
 def _is_plain(data: bytes) -> bool:
     return data.isascii() and not any(byte < 32 and byte not in b"\t\r\n" for byte in data)
-
-
-def _pointer(file: _File) -> FoundCause | None:
-    if not _is_text_file(file) or file.source.size > HEAD_BYTES:
-        return None
-    whole = (Span(0, file.source.size),)
-    if found := _LFS.match(file.head):
-        message = (
-            f"This is a Git LFS pointer, not {file.what}. It stands for a file of {in_bytes(int(found[1]))} that was "
-            "not fetched. Run git lfs pull in the repository, or download the file itself rather than the pointer."
-        )
-        return FoundCause(Cause.POINTER, message, whole)
-    if _ANNEX.match(file.head):
-        message = (
-            f"This is a git-annex pointer, not {file.what}. The content it stands for was not fetched. Run git annex "
-            "get in the repository."
-        )
-        return FoundCause(Cause.POINTER, message, whole)
-    if _DVC.match(file.head):
-        message = (
-            f"This is a DVC pointer, not {file.what}. The content it stands for was not fetched. Run dvc pull in the "
-            "repository."
-        )
-        return FoundCause(Cause.POINTER, message, whole)
-    return None
 
 
 # ---- compressed and encoded ----------------------------------------------------------------------------------------
@@ -377,22 +397,7 @@ def _bare_stream(file: _File) -> Signature | None:
     return found if len(_unpacked(file, found)) >= min(len(head), _MIN_UNPACKED_BYTES) else None
 
 
-class _Unpacker(Protocol):
-    """What zlib, bz2 and lzma have in common."""
-
-    @property
-    def eof(self) -> bool:
-        """Whether the stream has ended."""
-
-    @property
-    def unused_data(self) -> bytes:
-        """What comes after it."""
-
-    def decompress(self, data: bytes, max_length: int, /) -> bytes:
-        """At most so many bytes of what is inside."""
-
-
-_NEW: dict[str, Callable[[], _Unpacker]] = {
+_NEW: dict[str, Callable[[], Any]] = {
     "gunzip": lambda: zlib.decompressobj(31),
     "zlib-flate -uncompress": zlib.decompressobj,
     "unlzma": lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=256 << 20),
@@ -407,7 +412,7 @@ def _unpacked(file: _File, found: Signature) -> bytes:
     if new is None:
         return b""
     try:
-        return new().decompress(file.head, HEAD_BYTES)
+        return bytes(new().decompress(file.head, HEAD_BYTES))
     except (zlib.error, lzma.LZMAError, OSError, ValueError, EOFError, MemoryError):
         return b""
 
@@ -432,7 +437,7 @@ def _ends_there(file: _File, found: Signature) -> bool:
     return True
 
 
-def _after_stream(unpacker: _Unpacker, data: bytes) -> bytes:
+def _after_stream(unpacker: Any, data: bytes) -> bytes:
     """What follows one compressed stream; raises EOFError where it does not end, or makes too much."""
     room = MAX_RATIO * MAX_UNPACKED_BYTES
     while not unpacker.eof:
@@ -441,7 +446,7 @@ def _after_stream(unpacker: _Unpacker, data: bytes) -> bytes:
         room -= made
         if room <= 0 or (not made and not data and not unpacker.eof):
             raise EOFError
-    return unpacker.unused_data
+    return bytes(unpacker.unused_data)
 
 
 def _zstd_ends(data: bytes) -> bool:
@@ -470,68 +475,21 @@ def _encoded(file: _File) -> FoundCause | None:
     head = file.head[: HEAD_BYTES // 4 * 4]
     # Bytes in the middle of an object on a server bring along all that lie before them.
     middle = b"" if is_remote(file.source) else file.source.read(file.source.size // 2, TAIL_BYTES)
-    body = DATA_URL.sub(b"", head, count=1)
-    digits = _digits(file, head, middle)
-    if _UU.match(head):
-        kind, command, inside = "uuencoded text", "uudecode", b""
-    elif _XXD.match(head):
-        kind, command, inside = "a hex dump", f"xxd -r {file.name} > DECODED", b""
-    elif digits is not None:
-        kind, command, inside = digits
-    elif _is_base64(body) and _is_base64(middle) and _is_base64(file.tail):
-        kind, command, inside = "base64 text", f"base64 -d {file.name} > DECODED", _from_base64(body)
-    else:  # a CAF may begin with text; its end is JSON and a footer, which is none of these
+    found = next((each for each in ENCODINGS if each.matches(head, middle, file.tail)), None)
+    if found is None:
         return None
+    inside = b""
+    for decode in found.decode[:1]:
+        with suppress(*NOT_CONVERTED):
+            inside = decode(head)
     message = (
-        f'This is {kind}, not {file.what}. It begins "{_shown(file.head)}".{_inside(inside)} Something on the way '
-        f"allowed text only. Decode it first with {command} and open what comes out."
+        f'This is {found.kind}, not {file.what}. It begins "{_shown(file.head)}".{_inside(inside)} Something on the '
+        f"way allowed text only. Decode it first with {found.command.format(name=file.name)} and open what comes out."
     )
     return FoundCause(Cause.ENCODED_TEXT, message, (Span(0, file.source.size),))
 
 
-def _digits(file: _File, head: bytes, middle: bytes) -> tuple[str, str, bytes] | None:
-    """Text of base 16, 32 or 85: what it is, how it is decoded, and the first bytes inside."""
-    samples, tail = (head[: file.source.size], middle or head), file.tail
-    if all(map(_HEX.fullmatch, samples)) and _HEX.fullmatch(tail[-60:]):
-        return "hexadecimal text", f"xxd -r -p {file.name} > DECODED", _from_hex(head)
-    if all(map(_BASE32.fullmatch, (head, tail))):
-        return "base32 text", f"base32 -d {file.name} > DECODED", _from_base32(head)
-    if all(map(_BASE85.fullmatch, (*samples, tail))) and _is_base85(head):
-        return "base85 text", "base64.b85decode or base64.a85decode of Python", b""
-    return None
-
-
-def _is_base64(data: bytes) -> bool:
-    return bool(_BASE64.fullmatch(data)) if len(data) >= 60 else not data.strip(b"\r\n=") or data.isascii()
-
-
-def _is_base85(data: bytes) -> bool:
-    """Whether text without spaces uses so many symbols that it is nothing else."""
-    return len(set(data)) >= _MIN_BASE85_SYMBOLS and len(set(data.strip())) <= 87
-
-
-def _from_base32(data: bytes) -> bytes:
-    digits = re.sub(rb"\s|=", b"", data)
-    return base64.b32decode(digits[: len(digits) // 8 * 8])
-
-
-def _from_hex(data: bytes) -> bytes:
-    digits = re.sub(rb"\s", b"", data)
-    try:
-        return binascii.unhexlify(digits[: len(digits) // 2 * 2])
-    except binascii.Error:
-        return b""
-
-
-def _from_base64(data: bytes) -> bytes:
-    digits = re.sub(rb"\s|=", b"", data)
-    try:
-        return base64.b64decode(digits[: len(digits) // 4 * 4], altchars=b"-_" if b"_" in digits else None)
-    except (binascii.Error, ValueError):
-        return b""
-
-
-# ---- encrypted, escaped, and bytes in another order -----------------------------------------------------------------
+# ---- encrypted, other text, and bytes in another order --------------------------------------------------------------
 
 
 def _encrypted(file: _File) -> FoundCause | None:
@@ -543,31 +501,6 @@ def _encrypted(file: _File) -> FoundCause | None:
         f"Decrypt it first with {found.command} and the key it was made with, and open what comes out."
     )
     return FoundCause(Cause.ENCRYPTED, message, (Span(0, len(found.begins)),))
-
-
-def _escaped(file: _File) -> FoundCause | None:
-    """Text in which bytes that are not printable are escaped, or that quotes base64."""
-    if file.listed or file.source.size < 64:
-        return None
-    head, tail = file.head[:HEAD_BYTES], file.tail.rstrip()
-    escapes = len(_ESCAPE.findall(head))
-    if re.match(rb"b['\"]", head) and tail[-1:] == head[1:2] and escapes >= _MIN_ESCAPES:
-        kind, how = "bytes printed by Python", "ast.literal_eval of Python"
-    elif _JSON.match(head) and _QUOTED_BASE64.search(head) and tail.endswith((b"}", b"]")):
-        kind, how = "JSON with base64 inside", "jq -r .body FILE | base64 -d, with the name of its key"
-    elif head.isascii() and len(_NUMBERS.findall(head)) >= len(head) // 8:
-        kind, how = "a list of the bytes as numbers", "a script that writes them"
-    elif head.isascii() and b"=\n" in head.replace(b"\r", b"") and len(_QUOTED.findall(head)) >= _MIN_ESCAPES:
-        kind, how = "quoted-printable text", "qprint -d or a mail program"
-    elif head.isascii() and len(_PERCENT.findall(head)) >= _MIN_ESCAPES and b"\n" not in head:
-        kind, how = "percent-encoded text", "urllib.parse.unquote_to_bytes of Python"
-    else:
-        return None
-    message = (
-        f'This is {kind}, not {file.what}. It begins "{_shown(file.head)}". Something on the way allowed text only. '
-        f"Decode it first with {how} and open what comes out."
-    )
-    return FoundCause(Cause.ENCODED_TEXT, message, (Span(0, file.source.size),))
 
 
 def _some_text(file: _File) -> FoundCause | None:

@@ -189,7 +189,7 @@ class Follower:
         return True
 
     def _starts(self, frame: int, low: int, *, bare: bool = False) -> Iterator[int]:
-        """Possible starts of the segment whose zstd frame is at ``frame``: of its reset block; ``bare``: of its blob."""
+        """Possible starts of the segment whose frame is at ``frame``: of its reset block; ``bare``: of its blob too."""
         low = max(low, frame - MAX_EXTRA_BYTES)
         data = self._inner.read(low, frame - low)
         for length in range(1, MAX_VARINT_BYTES + 1):
