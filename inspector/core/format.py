@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum, StrEnum
+from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.damage import Damage
@@ -109,6 +110,18 @@ def structure_only(archive: Archive, emitter: Emitter, progress: Progress) -> st
     return f"{', '.join(parts)}; the format records no checksums, so only the structure was checked."
 
 
+def imported(place: str) -> Callable[..., Any]:
+    """The function at ``module:name``, or one that gives the value there; it is imported when it is first called."""
+    module, _, name = place.partition(":")
+
+    def call(*arguments: Any) -> Any:
+        found = getattr(import_module(module), name)
+        return found(*arguments) if callable(found) else found
+
+    call.__module__ = module
+    return call
+
+
 def no_repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:  # noqa: ARG001 - a Format's function
     """The repairs of a format without repairs."""
     return ()
@@ -182,8 +195,23 @@ def hides_nothing(archive: Archive, progress: Progress) -> bool:  # noqa: ARG001
     return False
 
 
-class Functions(NamedTuple):
-    """What a format can do. All may raise SourceError; those that take a Progress may raise Cancelled.
+class Format(NamedTuple):
+    """One kind of archive: its names, what it consists of, and what it can do.
+
+    ``kinds`` are the kinds of fields that it has beside those of ``Kind``, in the order of its specification. Where it
+    is a special case of another format, ``general`` is that one's name. ``sequential`` are the suffixes of files whose
+    beginning is needed first over S3; of others the end is, where their index is. ``mime`` are the types of its
+    files. ``has_checksums``: it records some. ``findings`` are what it may report; ``concerns`` says by the code what
+    errors concern that name a member and do not show that its content is wrong. ``torn`` holds the codes of findings
+    that one interrupted write explains. ``readers`` imports and returns what else reads such archives, the
+    specification first. ``diagram`` are the columns of a diagram of its shape. ``signature`` is that of its files; a
+    special case has that of the ``general`` format. ``damage`` imports and returns what it knows of files that are
+    damaged as a whole.
+
+    ``appendable``: members are added after its end, segment by segment. ``header_edited``: its header can be edited.
+
+    What it can do are functions, which ``imported`` makes, so that opening an archive of one format does not load the
+    others. All may raise SourceError; those that take a Progress may raise Cancelled.
 
     ``probe`` looks at the content only and reads little; the suffixes decide when the content cannot. ``decode`` emits
     everything it can and raises nothing else, whatever the bytes are. ``read`` yields a member's decoded content in
@@ -206,44 +234,14 @@ class Functions(NamedTuple):
     ``hides_members``: whether decoding again with ``Archive.thorough`` would list other members; a check asks first.
     """
 
-    probe: Callable[[Source], ProbeResult]
-    decode: Callable[[Source, Emitter, Progress], None]
-    read: Callable[[Archive, int, Progress], Iterator[bytes]]
-    check: Callable[[Archive, Emitter, Progress], str] = structure_only
-    repairs: Callable[[Archive, Progress], Sequence[Repair]] = no_repairs
-    member_metadata: Callable[[Archive, int], MemberMetadata] = no_metadata
-    decode_group: Callable[[Archive, int], int] = one_group
-    thread_copy: Callable[[Archive], Archive] = same_archive
-    prove: Callable[[Archive, Sequence[int], Progress], Sequence[Finding]] = known_findings
-    doubt: Callable[[Archive, int, Progress], str] = no_doubt
-    hides_members: Callable[[Archive, Progress], bool] = hides_nothing
-
-
-class Format(NamedTuple):
-    """One kind of archive: its names, what it consists of, and what it can do.
-
-    ``kinds`` are the kinds of fields that it has beside those of ``Kind``, in the order of its specification. Where it
-    is a special case of another format, ``general`` is that one's name. ``sequential`` are the suffixes of files whose
-    beginning is needed first over S3; of others the end is, where their index is. ``mime`` are the types of its
-    files. ``has_checksums``: it records some. ``findings`` are what it may report; ``concerns`` says by the code what
-    errors concern that name a member and do not show that its content is wrong. ``torn`` holds the codes of findings
-    that one interrupted write explains. ``readers`` imports and returns what else reads such archives, the
-    specification first. ``diagram`` are the columns of a diagram of its shape. ``signature`` is that of its files; a
-    special case has that of the ``general`` format. ``damage`` imports and returns what it knows of files that are
-    damaged as a whole.
-
-    ``appendable``: members are added after its end, segment by segment. ``header_edited``: its header can be edited.
-
-    ``load`` imports the format's modules and returns its functions, so that opening an archive of one format does not
-    load the others.
-    """
-
     name: str
     title: str
     suffixes: tuple[str, ...]
     specification: str
     limitations: tuple[str, ...]
-    load: Callable[[], Functions]
+    probe: Callable[[Source], ProbeResult]
+    decode: Callable[[Source, Emitter, Progress], None]
+    read: Callable[[Archive, int, Progress], Iterator[bytes]]
     kinds: tuple[Kind, ...]
     mime: tuple[MimeType, ...] = ()
     general: str = ""
@@ -257,48 +255,12 @@ class Format(NamedTuple):
     signature: Signature | None = None
     damage: Callable[[], Damage] = Damage
     appendable: bool = False
+    check: Callable[[Archive, Emitter, Progress], str] = structure_only
+    repairs: Callable[[Archive, Progress], Sequence[Repair]] = no_repairs
+    member_metadata: Callable[[Archive, int], MemberMetadata] = no_metadata
+    decode_group: Callable[[Archive, int], int] = one_group
+    thread_copy: Callable[[Archive], Archive] = same_archive
+    prove: Callable[[Archive, Sequence[int], Progress], Sequence[Finding]] = known_findings
+    doubt: Callable[[Archive, int, Progress], str] = no_doubt
+    hides_members: Callable[[Archive, Progress], bool] = hides_nothing
     header_edited: bool = False
-
-    @property
-    def probe(self) -> Callable[[Source], ProbeResult]:
-        return self.load().probe
-
-    @property
-    def decode(self) -> Callable[[Source, Emitter, Progress], None]:
-        return self.load().decode
-
-    @property
-    def read(self) -> Callable[[Archive, int, Progress], Iterator[bytes]]:
-        return self.load().read
-
-    @property
-    def check(self) -> Callable[[Archive, Emitter, Progress], str]:
-        return self.load().check
-
-    @property
-    def repairs(self) -> Callable[[Archive, Progress], Sequence[Repair]]:
-        return self.load().repairs
-
-    @property
-    def member_metadata(self) -> Callable[[Archive, int], MemberMetadata]:
-        return self.load().member_metadata
-
-    @property
-    def decode_group(self) -> Callable[[Archive, int], int]:
-        return self.load().decode_group
-
-    @property
-    def thread_copy(self) -> Callable[[Archive], Archive]:
-        return self.load().thread_copy
-
-    @property
-    def prove(self) -> Callable[[Archive, Sequence[int], Progress], Sequence[Finding]]:
-        return self.load().prove
-
-    @property
-    def doubt(self) -> Callable[[Archive, int, Progress], str]:
-        return self.load().doubt
-
-    @property
-    def hides_members(self) -> Callable[[Archive, Progress], bool]:
-        return self.load().hides_members

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 
-from inspector.core.format import DiagramColumn, Format, Functions, MimeType, Signature
+from inspector.core.format import DiagramColumn, Format, MimeType, Signature
 from inspector.core.kinds import Family, Kind, Role
 from inspector.core.layout import Part, Record, padded_text
 from inspector.formats._chain import Chain, ChainFindings
@@ -73,7 +72,10 @@ FORMAT = Format(
         "Symbol tables are shown as bytes.",
         "The format has no checksums, so a check covers the structure only.",
     ),
-    load=cache(lambda: Functions(CHAIN.probe, CHAIN.decode, CHAIN.read, member_metadata=CHAIN.metadata)),
+    probe=CHAIN.probe,
+    decode=CHAIN.decode,
+    read=CHAIN.read,
+    member_metadata=CHAIN.metadata,
     kinds=(GLOBAL_HEADER, DATA_SECTION, HEADER_KIND, SYMBOLS, NAMES),
     mime=(MimeType("application/x-archive"), MimeType("application/vnd.debian.binary-package")),
     sequential=(".a", ".ar", ".deb"),

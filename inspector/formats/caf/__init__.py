@@ -6,51 +6,11 @@ fields, ``findings`` reports their problems, ``repair`` and ``salvage`` fix them
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
-from typing import TYPE_CHECKING
-
-from inspector.core.archive import Archive
-from inspector.core.damage import Damage
-from inspector.core.format import Concern, DiagramColumn, Format, Functions, MimeType, Signature
+from inspector.core.format import Concern, DiagramColumn, Format, MimeType, Signature, imported
 from inspector.core.kinds import Kind
-from inspector.core.program.progress import Progress
 from inspector.formats._kinds import DATA_SECTION, INDEX, INDEX_ENTRY
 from inspector.formats.caf import codes
 from inspector.formats.caf.kinds import FOOTER
-
-if TYPE_CHECKING:  # opening an archive needs neither
-    from inspector.core.reader import Reader
-    from inspector.core.repair import Repair
-
-
-def _repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
-    from inspector.formats.caf.repair import repairs
-
-    return repairs(archive, progress)
-
-
-@cache
-def _functions() -> Functions:
-    from inspector.formats.caf.decode import check, decode, doubt, read
-    from inspector.formats.caf.locate import probe
-
-    return Functions(probe, decode, read, check, _repairs, doubt=doubt)
-
-
-@cache
-def _readers() -> Sequence[Reader]:
-    from inspector.formats.caf.readers import READERS
-
-    return READERS
-
-
-@cache
-def _damage() -> Damage:
-    from inspector.formats.caf.damage import DAMAGE
-
-    return DAMAGE
-
 
 FORMAT = Format(
     name="caf",
@@ -62,9 +22,15 @@ FORMAT = Format(
         "The first 2,000,000 members are listed.",
         "The format has no checksums, so a check covers the structure only.",
     ),
-    load=_functions,
+    probe=imported("inspector.formats.caf.locate:probe"),
+    decode=imported("inspector.formats.caf.decode:decode"),
+    read=imported("inspector.formats.caf.decode:read"),
+    check=imported("inspector.formats.caf.decode:check"),
+    repairs=imported("inspector.formats.caf.repair:repairs"),
+    doubt=imported("inspector.formats.caf.decode:doubt"),
+    readers=imported("inspector.formats.caf.readers:READERS"),
+    damage=imported("inspector.formats.caf.damage:DAMAGE"),
     findings=codes.FINDINGS,
-    readers=_readers,
     kinds=(DATA_SECTION, INDEX, INDEX_ENTRY, FOOTER),
     mime=(
         MimeType(
@@ -83,5 +49,4 @@ FORMAT = Format(
     has_checksums=False,
     concerns={"caf-duplicate-name": Concern.NAME, "caf-end-byte-inclusive": Concern.READING},
     signature=Signature(b"", "a CAF"),
-    damage=_damage,
 )

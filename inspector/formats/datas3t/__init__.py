@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
-from inspector.core.archive import Archive
 from inspector.core.damage import Damage
-from inspector.core.format import Concern, DiagramColumn, Format, Functions, MimeType
+from inspector.core.format import Concern, DiagramColumn, Format, MimeType, imported
 from inspector.core.kinds import Kind
-from inspector.core.program.progress import Progress
 from inspector.formats._kinds import FRAME, INDEX_ENTRY, TAR_END, TAR_EXTENSION, TAR_HEADER, TAR_KINDS
 from inspector.formats._kinds import INDEX as INDEX_KIND
 from inspector.formats._tar import codes as tar_codes
@@ -18,54 +14,7 @@ from inspector.formats.datas3t import codes
 from inspector.formats.datas3t.kinds import METADATA as METADATA_KIND
 from inspector.formats.datas3t.kinds import METADATA_ROW
 
-if TYPE_CHECKING:  # opening an archive needs neither
-    from inspector.core.reader import Reader
-    from inspector.core.repair import Repair
-
 _SPECIFICATION = "S3 Storage Layout for datas3t"
-
-
-def _repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
-    from inspector.formats.datas3t.repair import repairs
-
-    return repairs(archive, progress)
-
-
-@cache
-def _range() -> Functions:
-    from inspector.formats._tar import reading
-    from inspector.formats._tar.check import doubt
-    from inspector.formats.datas3t import decode
-    from inspector.formats.datas3t.check import check, hides_members
-
-    return Functions(
-        *(decode.probe, decode.decode, reading.read, check, _repairs, reading.member_metadata),
-        doubt=doubt,
-        hides_members=hides_members,
-    )
-
-
-@cache
-def _metadata() -> Functions:
-    from inspector.formats.datas3t import standalone
-
-    return Functions(
-        standalone.probe_metadata, standalone.decode_metadata, standalone.read_metadata, standalone.check_metadata
-    )
-
-
-@cache
-def _index() -> Functions:
-    from inspector.formats.datas3t import standalone
-
-    return Functions(standalone.probe_index, standalone.decode_index, standalone.read_index)
-
-
-@cache
-def _readers() -> Sequence[Reader]:
-    from inspector.formats.datas3t.readers import READERS
-
-    return READERS
 
 
 @cache
@@ -87,9 +36,16 @@ FORMAT = Format(
         "Recorded hashes (xxHash64) are compared when the range is checked, not on opening.",
         "The short-lived .index.zst is not read.",
     ),
-    load=_range,
+    probe=imported("inspector.formats.datas3t.decode:probe"),
+    decode=imported("inspector.formats.datas3t.decode:decode"),
+    read=imported("inspector.formats._tar.reading:read"),
+    check=imported("inspector.formats.datas3t.check:check"),
+    repairs=imported("inspector.formats.datas3t.repair:repairs"),
+    member_metadata=imported("inspector.formats._tar.reading:member_metadata"),
+    doubt=imported("inspector.formats._tar.check:doubt"),
+    hides_members=imported("inspector.formats.datas3t.check:hides_members"),
+    readers=imported("inspector.formats.datas3t.readers:READERS"),
     findings=(*tar_codes.FINDINGS, *codes.FINDINGS),
-    readers=_readers,
     kinds=(*TAR_KINDS, METADATA_ROW, INDEX_ENTRY),
     general="tar",
     diagram=(
@@ -115,7 +71,10 @@ METADATA = Format(
     suffixes=(".tar.metadata",),
     specification=_SPECIFICATION,
     limitations=("Opened by itself it is not compared with its tar; open the tar for that.",),
-    load=_metadata,
+    probe=imported("inspector.formats.datas3t.standalone:probe_metadata"),
+    decode=imported("inspector.formats.datas3t.standalone:decode_metadata"),
+    read=imported("inspector.formats.datas3t.standalone:read_metadata"),
+    check=imported("inspector.formats.datas3t.standalone:check_metadata"),
     findings=codes.METADATA_FINDINGS,
     kinds=(METADATA_KIND, METADATA_ROW, FRAME),
     diagram=(DiagramColumn("File", (FRAME,)), DiagramColumn("Rows in it", (METADATA_ROW,), apart=True)),
@@ -137,7 +96,9 @@ INDEX = Format(
     suffixes=(),
     specification="none: the later layout as its programs write it",
     limitations=("Opened by itself it is not compared with its tar; open the tar for that.",),
-    load=_index,
+    probe=imported("inspector.formats.datas3t.standalone:probe_index"),
+    decode=imported("inspector.formats.datas3t.standalone:decode_index"),
+    read=imported("inspector.formats.datas3t.standalone:read_index"),
     findings=codes.INDEX_FINDINGS,
     kinds=(INDEX_KIND, INDEX_ENTRY),
     diagram=(DiagramColumn("File", (INDEX_ENTRY,)),),

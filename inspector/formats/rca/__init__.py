@@ -6,59 +6,9 @@ Format (Blob Layer)" for ``blocks`` and ``blobs``, "Reset blocks (block type 0)"
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
-from typing import TYPE_CHECKING
-
-from inspector.core.archive import Archive
-from inspector.core.damage import Damage
-from inspector.core.format import Concern, DiagramColumn, Format, Functions, MimeType, Signature
-from inspector.core.program.progress import Progress
+from inspector.core.format import Concern, DiagramColumn, Format, MimeType, Signature, imported
 from inspector.formats.rca import codes
 from inspector.formats.rca.kinds import BLOB_BLOCK, CHUNK_HEADER, CONTROL_BLOCK, KINDS, RESET_BLOCK, SEGMENT
-
-if TYPE_CHECKING:  # opening an archive needs neither
-    from inspector.core.reader import Reader
-    from inspector.core.repair import Repair
-
-
-def _repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
-    from inspector.formats.rca.repair import repairs
-
-    return repairs(archive, progress)
-
-
-@cache
-def _functions() -> Functions:
-    from inspector.formats.rca.blobs import read
-    from inspector.formats.rca.check import check, decode_group, prove, thread_copy
-    from inspector.formats.rca.decode import decode, probe
-
-    return Functions(
-        probe,
-        decode,
-        read,
-        check,
-        _repairs,
-        decode_group=decode_group,
-        thread_copy=thread_copy,
-        prove=prove,
-    )
-
-
-@cache
-def _readers() -> Sequence[Reader]:
-    from inspector.formats.rca.readers import READERS
-
-    return READERS
-
-
-@cache
-def _damage() -> Damage:
-    from inspector.formats.rca.damage import DAMAGE
-
-    return DAMAGE
-
 
 FORMAT = Format(
     name="rca",
@@ -71,9 +21,17 @@ FORMAT = Format(
         "Opening compares the hashes of up to 16 MiB of blob layer; a check compares all.",
         "Names are kept up to 65,535 bytes, blocks up to 4,000,000.",
     ),
-    load=_functions,
+    probe=imported("inspector.formats.rca.decode:probe"),
+    decode=imported("inspector.formats.rca.decode:decode"),
+    read=imported("inspector.formats.rca.blobs:read"),
+    check=imported("inspector.formats.rca.check:check"),
+    repairs=imported("inspector.formats.rca.repair:repairs"),
+    decode_group=imported("inspector.formats.rca.check:decode_group"),
+    thread_copy=imported("inspector.formats.rca.check:thread_copy"),
+    prove=imported("inspector.formats.rca.check:prove"),
+    readers=imported("inspector.formats.rca.readers:READERS"),
+    damage=imported("inspector.formats.rca.damage:DAMAGE"),
     findings=codes.FINDINGS,
-    readers=_readers,
     kinds=KINDS,
     mime=(MimeType("application/x-rca", "RCA archive", (("*.rca", 50),), uti="org.archive-inspector.rca"),),
     sequential=(".rca",),
@@ -85,6 +43,5 @@ FORMAT = Format(
     concerns={"rca-name-not-utf-8": Concern.NAME},
     torn=frozenset({"rca-trailing-garbage"}),
     signature=Signature(b"", "an RCA"),
-    damage=_damage,
     appendable=True,
 )

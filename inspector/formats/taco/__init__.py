@@ -2,46 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
-from inspector.core.archive import Archive
 from inspector.core.damage import Damage
-from inspector.core.format import DiagramColumn, Format, Functions, Magic, MimeType
-from inspector.core.program.progress import Progress
+from inspector.core.format import DiagramColumn, Format, Magic, MimeType, imported
 from inspector.formats._kinds import LOCAL_HEADER, ZIP_DIRECTORY, ZIP_FILE, ZIP_KINDS
 from inspector.formats._zip import codes as zip_codes
 from inspector.formats._zip.records import TACO_SUFFIXES
 from inspector.formats.taco import codes
 from inspector.formats.taco.kinds import TACO_ENTRY, TACO_PAYLOAD
-
-if TYPE_CHECKING:  # opening an archive needs neither
-    from inspector.core.reader import Reader
-    from inspector.core.repair import Repair
-
-
-def _repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
-    from inspector.formats.taco.repair import repairs
-
-    return repairs(archive, progress)
-
-
-@cache
-def _functions() -> Functions:
-    from inspector.formats._zip.check import check
-    from inspector.formats._zip.members import member_metadata, read_member
-    from inspector.formats.taco.decode import decode
-    from inspector.formats.taco.header import probe
-
-    return Functions(probe, decode, read_member, check, _repairs, member_metadata)
-
-
-@cache
-def _readers() -> Sequence[Reader]:
-    from inspector.formats.taco.readers import READERS
-
-    return READERS
 
 
 @cache
@@ -61,9 +30,14 @@ FORMAT = Format(
         "Members that are encrypted, or compressed with Deflate64, PPMd or rarer methods, are listed but not read.",
         "The first 2,000,000 members are listed.",
     ),
-    load=_functions,
+    probe=imported("inspector.formats.taco.header:probe"),
+    decode=imported("inspector.formats.taco.decode:decode"),
+    read=imported("inspector.formats._zip.members:read_member"),
+    check=imported("inspector.formats._zip.check:check"),
+    repairs=imported("inspector.formats.taco.repair:repairs"),
+    member_metadata=imported("inspector.formats._zip.members:member_metadata"),
+    readers=imported("inspector.formats.taco.readers:READERS"),
     findings=(*zip_codes.FINDINGS, *codes.FINDINGS),
-    readers=_readers,
     general="zip",
     mime=(
         MimeType(

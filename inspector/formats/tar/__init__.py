@@ -2,45 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
-from typing import TYPE_CHECKING
-
-from inspector.core.damage import Damage
-from inspector.core.format import Concern, Format, Functions, MimeType, Signature
+from inspector.core.format import Concern, Format, MimeType, Signature, imported
 from inspector.formats._kinds import TAR_DIAGRAM, TAR_KINDS
 from inspector.formats._tar import codes
-
-if TYPE_CHECKING:  # opening an archive needs none
-    from inspector.core.reader import Reader
-
-
-@cache
-def _functions() -> Functions:
-    from inspector.formats._tar import reading
-    from inspector.formats._tar.check import doubt
-    from inspector.formats.tar.decode import check, repairs
-
-    return Functions(
-        *(reading.probe, reading.decode, reading.read, check, repairs, reading.member_metadata),
-        doubt=doubt,
-        hides_members=reading.hides_members,
-    )
-
-
-@cache
-def _readers() -> Sequence[Reader]:
-    from inspector.formats._readers import TAR_READERS
-
-    return TAR_READERS
-
-
-@cache
-def _damage() -> Damage:
-    from inspector.formats._tar.damage import DAMAGE
-
-    return DAMAGE
-
 
 FORMAT = Format(
     name="tar",
@@ -55,14 +19,21 @@ FORMAT = Format(
         "A compressed tar is not decompressed.",
         "The format has checksums of headers only, none of the data.",
     ),
-    load=_functions,
+    probe=imported("inspector.formats._tar.reading:probe"),
+    decode=imported("inspector.formats._tar.reading:decode"),
+    read=imported("inspector.formats._tar.reading:read"),
+    check=imported("inspector.formats.tar.decode:check"),
+    repairs=imported("inspector.formats.tar.decode:repairs"),
+    member_metadata=imported("inspector.formats._tar.reading:member_metadata"),
+    doubt=imported("inspector.formats._tar.check:doubt"),
+    hides_members=imported("inspector.formats._tar.reading:hides_members"),
+    readers=imported("inspector.formats._readers:TAR_READERS"),
+    damage=imported("inspector.formats._tar.damage:DAMAGE"),
     findings=codes.FINDINGS,
-    readers=_readers,
     kinds=TAR_KINDS,
     mime=(MimeType("application/x-tar", uti="public.tar-archive"),),
     sequential=(".tar",),
     diagram=TAR_DIAGRAM,
     concerns=dict.fromkeys(("tar-checksum", "tar-extension", "tar-name-cut"), Concern.RECORD),
     signature=Signature(b"ustar", "a tar archive", at=257),
-    damage=_damage,
 )

@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
 from inspector.core.damage import Damage
-from inspector.core.format import Concern, Format, Functions, MimeType, Signature
+from inspector.core.format import Concern, Format, MimeType, Signature, imported
 from inspector.formats._kinds import ZIP_DIRECTORY, ZIP_FILE, ZIP_KINDS
 from inspector.formats._zip import codes
-
-if TYPE_CHECKING:  # opening an archive needs none
-    from inspector.core.reader import Reader
-
-
-@cache
-def _functions() -> Functions:
-    from inspector.formats._zip.check import check
-    from inspector.formats._zip.members import member_metadata, read_member
-    from inspector.formats.zip.decode import decode, probe, repairs
-
-    return Functions(probe, decode, read_member, check, repairs, member_metadata)
-
-
-@cache
-def _readers() -> Sequence[Reader]:
-    from inspector.formats._readers import ZIP_READERS
-
-    return ZIP_READERS
 
 
 @cache
@@ -49,9 +28,14 @@ FORMAT = Format(
         "Archives of several disks are shown one file at a time.",
         "The first 2,000,000 members are listed.",
     ),
-    load=_functions,
+    probe=imported("inspector.formats.zip.decode:probe"),
+    decode=imported("inspector.formats.zip.decode:decode"),
+    read=imported("inspector.formats._zip.members:read_member"),
+    check=imported("inspector.formats._zip.check:check"),
+    repairs=imported("inspector.formats.zip.decode:repairs"),
+    member_metadata=imported("inspector.formats._zip.members:member_metadata"),
+    readers=imported("inspector.formats._readers:ZIP_READERS"),
     findings=codes.FINDINGS,
-    readers=_readers,
     kinds=ZIP_KINDS,
     mime=(MimeType("application/zip", uti="public.zip-archive"),),
     diagram=(ZIP_FILE, ZIP_DIRECTORY),

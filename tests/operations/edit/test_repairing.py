@@ -126,8 +126,7 @@ def test_what_only_a_check_finds_is_planned_for(sample: Sample) -> None:
 def offering(archive: Opened, *repairs: Repair) -> Opened:
     """The archive, of a format that would repair it so."""
     assert archive.decoder is not None
-    functions = archive.decoder.load()._replace(repairs=lambda *_: repairs)
-    archive.decoder = archive.decoder._replace(load=lambda: functions)
+    archive.decoder = archive.decoder._replace(repairs=lambda *_: repairs)
     return archive
 
 
