@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 from msgspec import Struct
@@ -17,7 +17,6 @@ from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import count, hexadecimal, in_bytes
 from inspector.core.program.progress import Progress
-from inspector.core.source import Source
 from inspector.core.span import Span, intersect, subtract, total, united
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats import damage_of
@@ -229,81 +228,60 @@ def _zero_blocks(archive: Archive, holes: Sequence[Span], bad: Suspects) -> Foun
 def copies(archive: Archive, bad: Suspects, explained: Sequence[Span], progress: Progress) -> FoundCause | None:
     """A block that is a copy of the one before or after it, where something is wrong. Raises SourceError, Cancelled."""
     places = subtract(united([*bad.content, *bad.structure]), united(list(explained)))
-    left = MAX_COMPARED_BYTES
-    windows = [
-        Span(
-            max(0, place.start // BLOCK_SIZES[0] * BLOCK_SIZES[0] - BLOCK_SIZES[0]),
-            min(archive.source.size, place.stop + BLOCK_SIZES[0]),
-        )
-        for place in places
-    ]
-    equal: _Equal | None = None
-    for number, (place, window) in enumerate(zip(places, windows, strict=True)):
-        if window.size > left:
-            break
-        left -= window.size
-        progress.advance(0)
-        if equal is None or equal.window.start != window.start or equal.window.stop < window.stop:
-            # Of very many places close to each other the blocks around them are compared once.
-            stop = window.stop
-            for each in islice(windows, number, None):
-                if each.start != window.start or each.size > MAX_COMPARED_BYTES:
-                    break
-                stop = max(stop, each.stop)
-            equal = _Equal(archive.source, Span(window.start, stop))
-        found = equal.copied(window.stop, place)
-        if found is not None:
-            block, of = found
-            message = (
-                f"The {in_bytes(block.size)} from byte {block.start:,} on are a copy of those "
-                f"{'before' if of.start < block.start else 'after'} them. Both ends are multiples of "
-                f"{_alignment(block):,}, so a disk, cache or network put a block into the place of its neighbour. "
-                "Either of the two may be the one that is lost. Restore both from another copy; what lies elsewhere is "
-                "not affected."
+    near = united([Span(place.start - NEAR_BYTES, place.stop + NEAR_BYTES) for place in places])
+    for low, data in _windows(archive, places, BLOCK_SIZES[0], MAX_COMPARED_BYTES, progress):
+        for size, row in _equal(data):
+            of, block = (
+                Span(low + row * size, low + (row + 1) * size),
+                Span(low + (row + 1) * size, low + (row + 2) * size),
             )
-            return FoundCause(Cause.REPEATED_BLOCK, message, (block, of), bad.explain(archive, Span(*_hull(block, of))))
+            if not _meets(Span(of.start, block.stop), near) or not _varied(
+                data[row * size : (row + 1) * size].tobytes()
+            ):
+                continue
+            message = (
+                f"The {in_bytes(size)} from byte {block.start:,} on are a copy of those before them. Both ends are "
+                f"multiples of {_alignment(block):,}, so a disk, cache or network put a block into the place of its "
+                "neighbour. Either of the two may be the one that is lost. Restore both from another copy; what lies "
+                "elsewhere is not affected."
+            )
+            spans, both = (block, of), Span(of.start, block.stop)
+            return FoundCause(Cause.REPEATED_BLOCK, message, spans, bad.explain(archive, both))
     return None
 
 
-def _hull(some: Span, other: Span) -> tuple[int, int]:
-    return min(some.start, other.start), max(some.stop, other.stop)
+def _windows(
+    archive: Archive, places: Sequence[Span], around: int, most: int, progress: Progress
+) -> Iterator[tuple[int, Any]]:
+    """The bytes around places and where they begin, each once; so many on either side, and ``most`` in all."""
+    import numpy as np
+
+    size = archive.source.size
+    wide = (Span(max(0, each.start // around * around - around), min(size, each.stop + around)) for each in places)
+    for window in united(list(wide)):
+        progress.advance(0)
+        data = archive.source.read(window.start, min(window.size, most))
+        most -= len(data)
+        if not data:
+            return
+        yield window.start, np.frombuffer(data, np.uint8)
 
 
-class _Equal:
-    """The aligned blocks in ``window`` that equal the one before them."""
+def _meets(span: Span, places: Sequence[Span]) -> bool:
+    """Whether bytes are among some places, which are sorted and apart."""
+    at = bisect_right(places, span.start, key=lambda each: each.stop)
+    return at < len(places) and places[at].start < span.stop
 
-    def __init__(self, source: Source, window: Span) -> None:
-        import numpy as np
 
-        self.window = window
-        self._data = source.read(window.start, window.size)
-        whole = np.frombuffer(self._data[: len(self._data) // 8 * 8], np.uint64)
-        self._rows: dict[int, list[int]] = {}
-        for size in BLOCK_SIZES:
-            words = size // 8
-            rows = len(whole) // words
-            if rows >= 2:
-                table = whole[: rows * words].reshape(rows, words)
-                same = (table[1:] == table[:-1]).all(axis=1)
-                self._rows[size] = np.flatnonzero(same)[:MAX_SPANS].tolist()
-        self._is_varied: dict[Span, bool] = {}
+def _equal(data: Any) -> Iterator[tuple[int, int]]:
+    """Blocks that equal the one after them, by their size and number, the largest first."""
+    import numpy as np
 
-    def copied(self, stop: int, place: Span) -> tuple[Span, Span] | None:
-        """The largest such block before ``stop`` and the one before it, of two of which one is near ``place``."""
-        for size, rows in self._rows.items():
-            for row in rows:
-                start = self.window.start + row * size
-                if start + 2 * size > stop or start >= place.stop + NEAR_BYTES:
-                    break
-                if start + 2 * size <= place.start - NEAR_BYTES:
-                    continue
-                before, after = Span(start, start + size), Span(start + size, start + 2 * size)
-                if before not in self._is_varied:
-                    low = self.window.start
-                    self._is_varied[before] = _varied(self._data[before.start - low : before.stop - low])
-                if self._is_varied[before]:
-                    return after, before
-        return None
+    whole = data[: len(data) // 8 * 8].view(np.uint64)
+    for size in BLOCK_SIZES:
+        rows = len(data) // size
+        table = whole[: rows * size // 8].reshape(rows, size // 8)
+        yield from ((size, int(row)) for row in np.flatnonzero((table[1:] == table[:-1]).all(axis=1))[:MAX_SPANS])
 
 
 def _varied(block: bytes) -> bool:
@@ -329,77 +307,41 @@ _MAX_NAMES = 3
 
 def filled_block(archive: Archive, bad: Suspects, progress: Progress) -> FoundCause | None:
     """A block of one pattern other than zero where something is wrong. Raises SourceError and Cancelled."""
-    for low, data in _around(archive, bad, progress):
-        found = next(filter(None, (_longest_pattern(data, size) for size in PATTERN_SIZES)), None)
-        if found is None:
-            continue
-        start, stop = low + found.start, low + found.stop
-        begin, end = -(-start // SECTOR_BYTES) * SECTOR_BYTES, stop // SECTOR_BYTES * SECTOR_BYTES
-        if end - begin < SECTOR_BYTES or not _meets(Span(begin, end), bad):
-            continue
-        pattern = archive.source.read(begin, max(PATTERN_SIZES))
-        size = next(each for each in PATTERN_SIZES if pattern == pattern[:each] * (len(pattern) // each))
-        what = f"the byte {hexadecimal(pattern[0], 2)}" if size == 1 else f"the bytes {pattern[:size].hex(' ')}"
-        message = (
-            f"{in_bytes(end - begin)} are {what} repeated, from byte {begin:,} on. Both ends "
-            f"are multiples of {SECTOR_BYTES:,}, as of a block: erased flash memory, or the mark of a sector that "
-            "could not be read. Restore it from another copy, and check the medium; the rest is not affected."
-        )
-        span = Span(begin, end)
-        return FoundCause(Cause.FILLED_BLOCK, message, (span,), bad.explain(archive, span))
+    places = united([*bad.content, *bad.structure])
+    for low, data in _windows(archive, places, _PAGE_BYTES, MAX_READ_BYTES, progress):
+        for size in PATTERN_SIZES:
+            for run in _patterns(data, size):
+                begin = -(-(low + run.start) // SECTOR_BYTES) * SECTOR_BYTES
+                span = Span(begin, max(begin, (low + run.stop) // SECTOR_BYTES * SECTOR_BYTES))
+                if span.size and _meets(span, places):
+                    return _filled(archive, span, archive.source.read(begin, size), bad)
     return None
 
 
-def _around(archive: Archive, bad: Suspects, progress: Progress) -> Iterator[tuple[int, Any]]:
-    """The bytes around each place, and where they begin; of places close to each other only if they have a pattern."""
-    import numpy as np
-
-    def read(low: int, high: int) -> Any:
-        return np.frombuffer(archive.source.read(low, high - low), np.uint8)
-
-    left = MAX_READ_BYTES
-    windows = [
-        (max(0, place.start // 4096 * 4096 - 4096), min(archive.source.size, place.stop + 4096))
-        for place in united([*bad.content, *bad.structure])
-    ]
-    widest: dict[int, int] = {}
-    for low, high in windows:
-        if high - low <= _MAX_SHARED_WINDOW_BYTES:
-            widest[low] = max(high, widest.get(low, 0))
-    has_pattern: dict[int, bool] = {}
-    for low, high in windows:
-        left -= high - low
-        if left < 0:
-            return
-        progress.advance(0)
-        shared = widest.get(low, 0)
-        if high < shared and low not in has_pattern:
-            data = read(low, shared)
-            has_pattern[low] = any(_longest_pattern(data, size) for size in PATTERN_SIZES)
-        if high > shared or has_pattern.get(low, True):
-            yield low, read(low, high)
+def _filled(archive: Archive, span: Span, pattern: bytes, bad: Suspects) -> FoundCause:
+    what = f"the byte {hexadecimal(pattern[0], 2)}" if len(pattern) == 1 else f"the bytes {pattern.hex(' ')}"
+    message = (
+        f"{in_bytes(span.size)} are {what} repeated, from byte {span.start:,} on. Both ends "
+        f"are multiples of {SECTOR_BYTES:,}, as of a block: erased flash memory, or the mark of a sector that "
+        "could not be read. Restore it from another copy, and check the medium; the rest is not affected."
+    )
+    return FoundCause(Cause.FILLED_BLOCK, message, (span,), bad.explain(archive, span))
 
 
-_MAX_SHARED_WINDOW_BYTES = 16_384
-"""Bytes of a window around several places that are looked at once for all of them."""
+_PAGE_BYTES = 4_096
 
 
-def _longest_pattern(data: Any, size: int) -> Span | None:
-    """The longest run of one pattern of ``size`` bytes that are not all zero; None if it is short."""
+def _patterns(data: Any, size: int) -> list[Span]:
+    """The runs of one pattern of ``size`` bytes that are not all zero and long enough, the longest first."""
     import numpy as np
 
     if len(data) <= size:
-        return None
+        return []
     edges = np.concatenate(([-1], np.flatnonzero(data[size:] != data[:-size]), [len(data) - size]))
     starts, sizes = edges[:-1] + 1, np.diff(edges) - 1 + size
-    sizes[np.add.reduceat(data != 0, starts) == 0] = 0
-    row = int(sizes.argmax())
-    found = Span(int(starts[row]), int(starts[row] + sizes[row]))
-    return found if found.size >= MIN_FILLED_BYTES else None
-
-
-def _meets(span: Span, bad: Suspects) -> bool:
-    return any(span.start < each.stop and each.start < span.stop for each in (*bad.content, *bad.structure))
+    long = np.flatnonzero((sizes >= MIN_FILLED_BYTES) & (np.add.reduceat(data != 0, starts) > 0))
+    order = long[np.argsort(-sizes[long], kind="stable")][:MAX_SPANS]
+    return [Span(int(starts[row]), int(starts[row] + sizes[row])) for row in order]
 
 
 # ---- all that is left ------------------------------------------------------------------------------------------------
