@@ -303,7 +303,7 @@ def test_a_code_has_one_type_for_each_severity() -> None:
 
 def test_every_folder_of_a_format_is_known() -> None:
     folders = {path.parent.name for path in FOLDER.glob("[!_]*/__init__.py")}
-    known = {module.split(".")[2] for each in FORMATS for module in [each.load.__module__]}
+    known = {module.split(".")[2] for each in FORMATS for module in [each.decode.__module__]}
 
     assert folders - known == set(), "Name these in FORMATS of inspector/formats/__init__.py."
     assert folders == known

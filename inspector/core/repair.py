@@ -12,12 +12,24 @@ from inspector.core.edit import Edit
 from inspector.core.finding import Severity, first_sentence
 from inspector.core.member import UNREADABLE
 from inspector.core.program.progress import Progress
-from inspector.core.source import Source
+from inspector.core.source import Source, blocks
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 
 Content = Callable[[Progress], Iterator[bytes]]
 """Gives a whole file in pieces of bounded size; raises MemberError, SourceError or Cancelled."""
+
+
+def copied(source: Source, start: int, stop: int, label: str = "Writing an archive") -> Content:
+    """The bytes ``[start, stop)`` of a source as a file of its own."""
+
+    def pieces(progress: Progress) -> Iterator[bytes]:
+        progress.begin(label, stop - start)
+        for piece in blocks(source, start, stop):
+            yield piece
+            progress.advance(len(piece))
+
+    return pieces
 
 
 class Companion(NamedTuple):

@@ -45,7 +45,7 @@ def loaded(*arguments: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("name", "needed"), [("journey.caf", {"caf"}), ("two-chunks.rca", {"rca"}), ("plain.zip", {"zip", "taco"})]
+    ("name", "needed"), [("journey.caf", {"caf"}), ("two-chunks.rca", {"rca"}), ("plain.zip", {"zip"})]
 )
 def test_list_loads_the_format_and_nothing_that_writes(
     sample: Callable[[str], Path], name: str, needed: set[str]

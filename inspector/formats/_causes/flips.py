@@ -10,9 +10,8 @@ from __future__ import annotations
 import hashlib
 import os
 import zlib
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,7 @@ from inspector.core.finding import Finding
 from inspector.core.member import Codec
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
+from inspector.core.program.map_ordered import map_ordered
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
@@ -412,41 +412,35 @@ def _trials(
 ) -> Iterator[tuple[int, int]]:
     """The bits, as (byte, mask), with which the data hashes to ``wanted``; in threads, for hashing lets others run."""
     whole = memoryview(data)
-    tasks: deque[Future[list[tuple[int, int]]]] = deque()
+
+    def tasks() -> Iterator[tuple[Sequence[int], Any]]:
+        before, hashed = new(), 0
+        for first in range(0, len(places), _PLACES_PER_TASK):
+            some = places[first : first + _PLACES_PER_TASK]
+            before.update(whole[hashed : some[0]])
+            hashed = some[0]
+            yield some, before.copy()
+
+    def work(task: tuple[Sequence[int], Any], own: Progress) -> list[tuple[int, int]]:
+        found, (some, before) = [], task
+        hashed = some[0]
+        for at in some:
+            own.advance(0)
+            before.update(whole[hashed:at])
+            hashed = at
+            for bit in range(8):
+                trial = before.copy()
+                trial.update(bytes((whole[at] ^ 1 << bit,)))
+                trial.update(whole[at + 1 :])
+                if trial.digest() == wanted:
+                    found.append((at, 1 << bit))
+        return found
+
     threads = min(_MAX_THREADS, os.cpu_count() or 1)
-    before, hashed = new(), 0
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            for first in range(0, len(places), _PLACES_PER_TASK):
-                some = places[first : first + _PLACES_PER_TASK]
-                before.update(whole[hashed : some[0]])
-                hashed = some[0]
-                tasks.append(pool.submit(_tried, whole, some, before.copy(), wanted))
-                while len(tasks) > 2 * threads:
-                    yield from tasks.popleft().result()
-                progress.advance(len(some))
-            for task in tasks:
-                yield from task.result()
-                progress.advance(0)
-        finally:
-            for task in tasks:
-                task.cancel()
-
-
-def _tried(whole: memoryview, places: Sequence[int], before: Any, wanted: bytes) -> list[tuple[int, int]]:
-    """Trials of some bytes; ``before`` has hashed what stands in front of the first."""
-    found, hashed = [], places[0]
-    for at in places:
-        before.update(whole[hashed:at])
-        hashed = at
-        rest = whole[at + 1 :]
-        for bit in range(8):
-            trial = before.copy()
-            trial.update(bytes((whole[at] ^ 1 << bit,)))
-            trial.update(rest)
-            if trial.digest() == wanted:
-                found.append((at, 1 << bit))
-    return found
+    with closing(map_ordered(tasks(), work, threads, lambda _: progress.advance(0))) as tried:
+        for found in tried:
+            progress.advance(_PLACES_PER_TASK)
+            yield from found
 
 
 def _deflated(

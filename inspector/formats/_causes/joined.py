@@ -6,7 +6,7 @@ by its end blocks. An archive that ends with the file may tell where it begins. 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import islice
 from typing import NamedTuple
@@ -16,8 +16,8 @@ from inspector.core.cause import SPLIT_CODE, Cause, FoundCause, wrong
 from inspector.core.format import Format
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
-from inspector.core.repair import Companion, Content, Repair
-from inspector.core.source import Source, SplicedSource, blocks
+from inspector.core.repair import Companion, Content, Repair, copied
+from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span
 from inspector.formats import FORMATS, damage_of
 from inspector.formats._signatures import found_outside
@@ -269,11 +269,4 @@ def _content(archive: Archive, part: Part) -> Content:
     older = _formats()[part.kind].damage().older
     if part.old and older is not None:
         return older(archive, part.start)
-
-    def pieces(progress: Progress) -> Iterator[bytes]:
-        progress.begin("Writing an archive", part.stop - part.start)
-        for piece in blocks(archive.source, part.start, part.stop):
-            yield piece
-            progress.advance(len(piece))
-
-    return pieces
+    return copied(archive.source, part.start, part.stop)

@@ -5,7 +5,7 @@ A copy is offered only where it was decoded and checked without an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from inspector.core.archive import Archive, Emitter
@@ -13,13 +13,13 @@ from inspector.core.cause import UNWRAP_CODE, Cause, FoundCause, wrong
 from inspector.core.finding import Severity
 from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Progress
-from inspector.core.repair import Companion, Content, Repair, outcomes
+from inspector.core.repair import Companion, Repair, copied, outcomes
 from inspector.core.source import Source, SplicedSource, blocks
 from inspector.core.span import Span, total
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats import damage_of, format_of
 from inspector.formats._causes.identity import AWS_CHUNK, CHUNK, FORM, HEADERS, RESPONSE
-from inspector.formats._causes.joined import MAX_SEARCHED_BYTES, archive_in, name_of
+from inspector.formats._causes.joined import MAX_SEARCHED_BYTES, address, archive_in, name_of
 
 MAX_CHUNKS = 1_000_000
 """Chunks of a transfer that are joined again."""
@@ -111,31 +111,15 @@ def copy_of(
     inside = _without_error(archive, source, progress)
     if inside is None:
         return None
-
-    def pieces(progress: Progress) -> Iterator[bytes]:
-        progress.begin("Writing the archive", source.size)
-        for piece in blocks(source, 0, source.size):
-            yield piece
-            progress.advance(len(piece))
-
-    codes = frozenset(each.code for each in archive.findings)
+    codes, content = frozenset(each.code for each in archive.findings), copied(source, 0, source.size)
     every = range(len(inside.members))
     fates = outcomes(inside, every, "its digest matches", "its place is whole, and the format records no digest of it")
-    beside = ((suffix, archive.source.sibling(suffix)) for suffix in damage_of(archive).beside)
-    along = tuple(Companion(suffix, "", _as_it_is(found)) for suffix, found in beside if found is not None)
+    beside = [(suffix, archive.source.sibling(suffix)) for suffix in damage_of(archive).beside]
+    along = tuple(Companion(suffix, "", copied(found, 0, found.size)) for suffix, found in beside if found is not None)
     proved = VERDICTS.index(Verdict.VERIFIED) in inside.verdicts
     if proved or not claim:
-        return Repair(code, title, codes, content=pieces, lossless=proof, along=along, outcomes=fates)
-    return Repair(code, title, codes, claim=claim, content=pieces, along=along, outcomes=fates)
-
-
-def _as_it_is(source: Source) -> Content:
-    def pieces(progress: Progress) -> Iterator[bytes]:
-        for piece in blocks(source, 0, source.size):
-            progress.advance(0)
-            yield piece
-
-    return pieces
+        return Repair(code, title, codes, content=content, lossless=proof, along=along, outcomes=fates)
+    return Repair(code, title, codes, claim=claim, content=content, along=along, outcomes=fates)
 
 
 def _without_error(archive: Archive, source: Source, progress: Progress) -> Archive | None:
@@ -195,7 +179,7 @@ def in_front(archive: Archive, progress: Progress) -> FoundCause | None:
         who = "Room was reserved for them, or a copy was written too far into the file."
     other = archive_in(source, Span(0, start), progress)
     if other is not None:
-        who = f"Among them begins {other.words}: open it as {name_of(archive)}!/@{other.start}-{other.stop}."
+        who = f"Among them begins {other.words}: open it as {name_of(archive)}{address(other)}."
     repair = copy_of(
         archive,
         _Kept(source, [Span(start, source.size)]),

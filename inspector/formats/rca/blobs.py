@@ -56,6 +56,11 @@ class Content:
         self.name_size = 0
         self._started = bytearray()
 
+    @property
+    def seen(self) -> bytes:
+        """The name as far as it has been seen."""
+        return bytes(self._started)
+
     def take(self, piece: bytes) -> bytes:
         """The part of ``piece`` that is content."""
         return piece[len(piece) - self.count(piece) :]

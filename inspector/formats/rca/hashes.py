@@ -285,12 +285,29 @@ def _only_the_hash_is_wrong(hashes: Hashes, row: int, progress: Progress) -> boo
         return False
     if any(hashes.segment(each) in hashes.layout.damaged for each in (row, following)):
         return False
-    before, after = hashes.ranges(following, Convention.SPECIFICATION)
+    right = bytes.fromhex(hashes.digest(row, Convention.RCARCH))
+    return digest_of(hashes, following, Convention.RCARCH, progress, instead=right) == hashes.stored(following)
+
+
+def digest_of(
+    hashes: Hashes,
+    row: int,
+    convention: Convention,
+    progress: Progress,
+    *,
+    stop: int | None = None,
+    instead: bytes = b"",
+    counted: bool = False,
+) -> bytes:
+    """The hash of a segment, or of it up to the inner position ``stop``.
+
+    Where the convention covers the hash in the reset block, ``instead`` may take its place. ``counted``: for progress.
+    """
     digest = blake2s(digest_size=HASH_SIZE)
-    for piece in _pieces(hashes, (before,)):
-        digest.update(piece)
-    digest.update(bytes.fromhex(hashes.digest(row, Convention.RCARCH)))
-    for piece in _pieces(hashes, (after,)):
-        digest.update(piece)
-        progress.advance(0)
-    return digest.digest() == hashes.stored(following)
+    ranges = hashes.ranges(row, Convention.SPECIFICATION if instead else convention)
+    for number, (first, last) in enumerate(ranges):
+        digest.update(instead if number else b"")
+        for piece in _pieces(hashes, ((first, max(first, last if stop is None else min(last, stop))),)):
+            digest.update(piece)
+            progress.advance(len(piece) if counted else 0)
+    return digest.digest()

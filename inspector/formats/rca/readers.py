@@ -14,11 +14,11 @@ from inspector.core.numbers import in_bytes
 from inspector.core.reader import Reader, ReaderKind, Recorder, Rejected
 from inspector.core.source import BLOCK
 from inspector.formats._zstd import Stream, ZstdError
+from inspector.formats.rca.blobs import Content
 
 _HASH_SIZE = 8
 _FIRST_FIELD_SIZE = 2
 _MAX_VARINT = 10
-_MAX_NAME = 65_535
 _NOT_SAID = "What rcarch says here is not known."
 
 
@@ -116,27 +116,6 @@ class _Segment:
             self.without.update(data)
 
 
-class _Blob:
-    """A blob as it is decompressed: its name up to the zero byte, and the size of what follows."""
-
-    def __init__(self, trace: Recorder, size: int) -> None:
-        self.left = size
-        self.name = bytearray()
-        self.is_named = False
-        self.content = 0
-        self._trace = trace
-
-    def add(self, piece: bytes) -> None:
-        """Take the next decompressed bytes. Raises ReaderLimit."""
-        self._trace.add_given(len(piece))
-        if not self.is_named:
-            before, terminator, piece = piece.partition(b"\0")
-            self.name += before[: _MAX_NAME + 1 - len(self.name)]
-            self.is_named = bool(terminator)
-            self._trace.current = self.name.decode("utf-8", "surrogateescape")
-        self.content += len(piece)
-
-
 class _Reading:
     """One reader on its way through an archive."""
 
@@ -219,23 +198,26 @@ class _Reading:
         )
         segment.update(raw)
         begin = self.outer.at
-        blob = _Blob(trace, size)
+        left, blob, content = size, Content(), 0
         with trace.inside():
             try:
                 for data in self.outer.pieces(size):
                     segment.update(data)
-                    blob.left -= len(data)
+                    left -= len(data)
                     for piece in segment.stream.feed(data):
-                        blob.add(piece)
+                        trace.add_given(len(piece))
+                        content += blob.count(piece)
+                        trace.current = blob.seen.decode("utf-8", "surrogateescape")
             except ZstdError as error:
                 raise self._reject("decompress", (begin, self.outer.at), str(error)) from error
-            self._named(begin, blob)
+            if left:
+                message = f"The block ends {in_bytes(left)} past the archive."
+                raise self._reject("read the block", (begin, self.outer.at), message)
+            self._named(begin, blob.name, content)
 
-    def _named(self, begin: int, blob: _Blob) -> None:
-        trace, span, name = self.trace, (begin, self.outer.at), bytes(blob.name)
-        if blob.left:
-            raise self._reject("read the block", span, f"The block ends {in_bytes(blob.left)} past the archive.")
-        if not blob.is_named:
+    def _named(self, begin: int, name: bytes | None, content: int) -> None:
+        trace, span = self.trace, (begin, self.outer.at)
+        if name is None:
             raise self._reject("decompress", span, "The blob has no zero byte that ends its name.", known=False)
         try:
             text = name.decode("utf-8")
@@ -249,7 +231,7 @@ class _Reading:
         if trace.wanted is None or self.found:
             trace.give(text, 0)
             trace.state["blobs"] = trace.members
-        trace.step("decompress", span, f"{visible(text)}, {in_bytes(blob.content)}", "", read=True)
+        trace.step("decompress", span, f"{visible(text)}, {in_bytes(content)}", "", read=True)
         trace.current = None
 
     # ---- hashes --------------------------------------------------------------------------------------------------

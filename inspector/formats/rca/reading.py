@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from hashlib import blake2s
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,10 +19,9 @@ from inspector.core.edit import Edit, OverlaySource, Patch
 from inspector.core.member import Members
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SplicedSource
-from inspector.core.source import blocks as pieces
-from inspector.formats.rca.blocks import BLOB, HASH_SIZE, RESET, Convention, walk
+from inspector.formats.rca.blocks import BLOB, RESET, walk
 from inspector.formats.rca.chunks import FIRST_SIZE_BITS, ChunkLayer, beginning, ended, header_size, reach, scan
-from inspector.formats.rca.hashes import Hashes, compare
+from inspector.formats.rca.hashes import Hashes, compare, digest_of, own_convention
 from inspector.formats.rca.layout import Layout, Lost, Tail, whole_blocks
 from inspector.formats.rca.search import Fix, Search
 from inspector.formats.rca.strays import decoded
@@ -235,7 +233,7 @@ def read_tail(layout: Layout, hashes: Hashes | None, start: int, progress: Progr
         return None
     edges, segments = layout.blocks.edges, layout.blocks.segments
     first = layout.blocks.segment_of(bisect_right(edges, start) - 1)
-    members = decoded(layout, first, progress)
+    members = decoded(layout, layout.inner, progress, first).members
     names: tuple[list[bytes], list[bytes]] = ([], [])
     counted = [0, 0]
     proved, metadata, partial = start, b"", None
@@ -285,9 +283,4 @@ def _readable(layout: Layout, hashes: Hashes, proved: int, members: Members, pro
         return proved, b""
     stop = members.stops[last]
     row = hashes.row(segment)
-    digest = blake2s(digest_size=HASH_SIZE)
-    for begin, end in hashes.ranges(row, hashes.convention or Convention.RCARCH):
-        for piece in pieces(layout.inner, begin, min(end, stop)):
-            digest.update(piece)
-            progress.advance(0)
-    return stop, digest.digest()
+    return stop, digest_of(hashes, row, own_convention(hashes), progress, stop=stop)

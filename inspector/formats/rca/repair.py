@@ -7,7 +7,6 @@ from it are corrected in the same Edit (specification: "Reset blocks (block type
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from hashlib import blake2s
 
 from msgspec import Struct
 
@@ -17,14 +16,14 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
-from inspector.core.source import Source, blocks
+from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, RESET, REST, Convention
 from inspector.formats.rca.check import StoredHashes
 from inspector.formats.rca.chunks import FIRST_SIZE_BITS, ended, header_size, scan
 from inspector.formats.rca.findings import is_as_written, resumed_wrongly
-from inspector.formats.rca.hashes import Hashes, own_convention
+from inspector.formats.rca.hashes import Hashes, digest_of, own_convention
 from inspector.formats.rca.layout import Layout, Tail, whole_blocks
 from inspector.formats.rca.reading import read_tail
 from inspector.formats.rca.salvage import salvages
@@ -211,15 +210,9 @@ def _end(hashes: Hashes, progress: Progress) -> _End | None:
 def _hash(hashes: Hashes, segment: int, kept: int, progress: Progress) -> bytes:
     """The hash of a segment that ends before the block ``kept``."""
     layout, row = hashes.layout, hashes.row(segment)
-    convention = own_convention(hashes)
     stop = layout.blocks.edges[kept]
-    digest = blake2s(digest_size=HASH_SIZE)
     progress.begin("Hashing", stop - hashes.bounds(row)[0])
-    for first, last in hashes.ranges(row, convention):
-        for piece in blocks(layout.inner, first, min(last, stop)):
-            digest.update(piece)
-            progress.advance(len(piece))
-    return digest.digest()
+    return digest_of(hashes, row, own_convention(hashes), progress, stop=stop, counted=True)
 
 
 def _shortened(source: Source, layout: Layout, stop: int, metadata: bytes) -> Edit:
@@ -435,10 +428,6 @@ def _digest(hashes: Hashes, row: int, convention: Convention, covered: bytes | N
     """The hash of a segment; with ``covered`` in the place of the hash that stands in its reset block."""
     if covered is None:
         return bytes.fromhex(hashes.digest(row, convention))
-    (start, cut), (after, stop) = hashes.ranges(row, Convention.SPECIFICATION)
-    digest = blake2s(hashes.layout.inner.read(start, cut - start) + covered, digest_size=HASH_SIZE)
-    progress.begin("Hashing", stop - after)
-    for piece in blocks(hashes.layout.inner, after, stop):
-        digest.update(piece)
-        progress.advance(len(piece))
-    return digest.digest()
+    start, stop = hashes.bounds(row)
+    progress.begin("Hashing", stop - start)
+    return digest_of(hashes, row, convention, progress, instead=covered, counted=True)

@@ -12,21 +12,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from inspector.core.archive import Archive, Emitter
+from inspector.core.archive import Archive
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
-from inspector.core.member import Codec, Members
 from inspector.core.names import listed, visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Fate, Outcome, Repair, outcomes
 from inspector.core.source import blocks
 from inspector.core.span import united
-from inspector.formats.rca.blobs import MAX_NAME_BYTES, Decoding, read
+from inspector.formats.rca.blobs import MAX_NAME_BYTES, read
 from inspector.formats.rca.blocks import RESET, Convention
 from inspector.formats.rca.hashes import Hashes, compare, own_convention
 from inspector.formats.rca.layout import Layout, whole_blocks
-from inspector.formats.rca.strays import Stray, find_strays
+from inspector.formats.rca.strays import Stray, decoded, find_strays
 from inspector.formats.rca.write import BlobLayer, Chain
 
 _REWRITTEN = frozenset(
@@ -95,10 +94,7 @@ def _with_what_stands_behind(archive: Archive, hashes: Hashes, progress: Progres
     behind = hashes.layout.behind
     if behind is None or not any(behind.counted):
         return
-    whole = Archive(archive.source, archive.format, archive.title, (), detail=behind.layout)
-    emitter = Emitter(whole)
-    emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True, heads=True, stream=behind.layout.inner))
-    Decoding(behind.layout, emitter, progress).run()
+    whole = decoded(behind.layout, archive.source, progress)
     yield whole, compare(behind.layout, progress)
 
 

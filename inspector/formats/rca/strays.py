@@ -91,7 +91,7 @@ class _Loose(Follower):
     def _names(self, start: int, stop: int) -> tuple[bytes, ...]:
         inner = SplicedSource(self._inner, [Span(start, stop)], self._inner.name)
         layout = Layout(ChunkLayer((), (), False), inner, walk(inner, self._progress), inner)
-        members = decoded(layout, 0, self._progress)
+        members = decoded(layout, inner, self._progress).members
         return tuple(bytes(members.path(each)) for each in range(len(members)))
 
     def _closes(self, edge: int, digests: Collection[bytes]) -> bool:
@@ -110,9 +110,9 @@ class _Loose(Follower):
         return False
 
 
-def decoded(layout: Layout, first: int, progress: Progress) -> Members:
-    """The blobs of the segments from ``first`` on."""
-    emitter = Emitter(Archive(layout.inner, "", "", ()))
+def decoded(layout: Layout, source: Source, progress: Progress, first: int = 0) -> Archive:
+    """The blobs of the segments from ``first`` on, as an archive in ``source``."""
+    emitter = Emitter(Archive(source, "rca", "", (), detail=layout))
     emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True, heads=True, stream=layout.inner))
     Decoding(layout, emitter, progress).run(first)
-    return emitter.members
+    return emitter.archive
