@@ -62,7 +62,7 @@ KNOWING = {
     "operations.edit.apply_repairs": "An index of a range that was repaired is made anew beside it.",
     "operations.audit.audit": _DATASETS,
     "operations.check.checking": _DATASETS,
-    "operations.compare.combined": _DATASETS,
+    "operations.compare.combining": _DATASETS,
     "operations.diagram.shape": _DATASETS,
     "operations.open": _DATASETS,
     "operations.session.navigation": _DATASETS,

@@ -22,8 +22,7 @@ from inspector.cli.write_options import REMOVE_UNFINISHED, handle_unfinished_bes
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.program.progress import Progress
-from inspector.operations.compare.combined import write_combination
-from inspector.operations.compare.combining import combine, steps_in_words
+from inspector.operations.compare.combining import combine, steps_in_words, write_combination
 from inspector.operations.compare.comparing import Comparison, compare
 from inspector.operations.edit.past_writes import edits_before
 from inspector.operations.jobs.operation_error import OperationError

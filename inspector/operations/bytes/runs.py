@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span
-from inspector.operations.compare.anchors import hashes_of
+from inspector.operations.compare.alignment import hashes_of
 from inspector.operations.protocol.bytes_views import Repeat
 
 if TYPE_CHECKING:

@@ -8,21 +8,333 @@ between them. Time is linear in the sizes, and memory does not grow with them.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
+from inspector.core.names import visible
 from inspector.core.program.progress import Progress
-from inspector.core.source import Source
+from inspector.core.source import Source, SourceError
 from inspector.core.span import Span
-from inspector.operations.compare.anchors import MAX_ANCHORS, stretches
-from inspector.operations.compare.runs import Runs, common_end, common_start, mismatches, pairs, read_exactly
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    Numbers = NDArray[np.uint64]
+
+# ---- reading side by side --------------------------------------------------------------------------------------------
+
+BLOCK_BYTES = 1 << 17
+"""Bytes compared at a time: blocks stay in the processor's cache, and the system takes their memory back from none."""
+
+
+def read_exactly(source: Source, offset: int, length: int) -> bytes:
+    """``length`` bytes at ``offset``. Raises SourceError where they cannot be had, all of them."""
+    data = source.read(offset, length)
+    while len(data) < length:
+        more = source.read(offset + len(data), length - len(data))
+        if not more:
+            raise SourceError(f"{visible(source.name)} became shorter while it was compared.")
+        data += more
+    return data
+
+
+def mismatches(a: bytes, b: bytes) -> NDArray[np.int64]:
+    """The places where two pieces of the same size differ."""
+    import numpy as np
+
+    return np.flatnonzero(np.frombuffer(a, dtype=np.uint8) != np.frombuffer(b, dtype=np.uint8))
+
+
+def pairs(
+    a: Source, a_start: int, b: Source, b_start: int, size: int, progress: Progress
+) -> Iterator[tuple[int, bytes, bytes]]:
+    """Both sides in blocks, each with how far it is from the start; advances ``progress`` by their sizes.
+
+    Raises SourceError and Cancelled.
+    """
+    for at in range(0, size, BLOCK_BYTES):
+        length = min(BLOCK_BYTES, size - at)
+        yield at, read_exactly(a, a_start + at, length), read_exactly(b, b_start + at, length)
+        progress.advance(length)
+
+
+def common_start(a: Source, a_start: int, b: Source, b_start: int, size: int, progress: Progress) -> int:
+    """How many of ``size`` bytes are equal from the start. Raises SourceError and Cancelled."""
+    for at, some, others in pairs(a, a_start, b, b_start, size, progress):
+        if some != others:
+            return at + int(mismatches(some, others)[0])
+    return size
+
+
+def common_end(a: Source, a_stop: int, b: Source, b_stop: int, size: int, progress: Progress) -> int:
+    """How many of ``size`` bytes are equal at the end. Raises SourceError and Cancelled."""
+    for at in range(0, size, BLOCK_BYTES):
+        length = min(BLOCK_BYTES, size - at)
+        some = read_exactly(a, a_stop - at - length, length)
+        others = read_exactly(b, b_stop - at - length, length)
+        if some != others:
+            return at + length - 1 - int(mismatches(some, others)[-1])
+        progress.advance(length)
+    return size
+
+
+# ---- runs ------------------------------------------------------------------------------------------------------------
+
+MAX_RUNS = 100_000
+"""Runs listed; where there are more, neighbours are listed as one."""
+_FIRST_GAP_BYTES = 16
+"""Neighbours this near are listed as one before others are."""
+
+
+class Run(NamedTuple):
+    """Bytes ``a`` of one source stand where the other has ``b``; one of them may be empty."""
+
+    a: Span
+    b: Span
+
+
+class Runs:
+    """Differing runs in the order of both sources, neither touching nor overlapping.
+
+    A run has as many bytes on both sides (changed), or none in B (removed) or none in A (added). ``changed``, ``added``
+    and ``removed`` count bytes; a few equal ones among many that changed count as changed. ``gap`` is 0, or the largest
+    equal stretch in bytes that a listed run may contain because there were too many runs.
+    """
+
+    def __init__(self, most: int = MAX_RUNS) -> None:
+        self.a_starts = array("Q")
+        self.a_stops = array("Q")
+        self.b_starts = array("Q")
+        self.b_stops = array("Q")
+        self.changed = 0
+        self.added = 0
+        self.removed = 0
+        self.gap = 0
+        self._most = most
+
+    def __len__(self) -> int:
+        return len(self.a_starts)
+
+    def __getitem__(self, at: int) -> Run:
+        return Run(Span(self.a_starts[at], self.a_stops[at]), Span(self.b_starts[at], self.b_stops[at]))
+
+    def __iter__(self) -> Iterator[Run]:
+        return map(self.__getitem__, range(len(self)))
+
+    def add(self, a: Span, b: Span) -> None:
+        """Append a run behind all others. One with different sizes becomes a changed and an added or removed one."""
+        same = min(a.size, b.size)
+        self.changed += same
+        self.added += b.size - same
+        self.removed += a.size - same
+        self._append(a.start, a.start + same, b.start, b.start + same)
+        self._append(a.start + same, a.stop, b.start + same, b.stop)
+        if len(self) > self._most:
+            self._merge()
+
+    def _append(self, a_start: int, a_stop: int, b_start: int, b_stop: int) -> None:
+        a_size, b_size = a_stop - a_start, b_stop - b_start
+        if not a_size and not b_size:
+            return
+        if self._touches(a_start, b_start) and self._kind(len(self) - 1) == (a_size > 0, b_size > 0):
+            self.a_stops[-1], self.b_stops[-1] = a_stop, b_stop
+            return
+        for column, value in zip(self._columns(), (a_start, a_stop, b_start, b_stop), strict=True):
+            column.append(value)
+
+    def _touches(self, a_start: int, b_start: int) -> bool:
+        return len(self) > 0 and self.a_stops[-1] == a_start and self.b_stops[-1] == b_start
+
+    def _kind(self, at: int) -> tuple[bool, bool]:
+        return self.a_stops[at] > self.a_starts[at], self.b_stops[at] > self.b_starts[at]
+
+    def _columns(self) -> tuple[array[int], ...]:
+        return self.a_starts, self.a_stops, self.b_starts, self.b_stops
+
+    def _merge(self) -> None:
+        """List neighbours as one, the nearest first, until half of the room is free."""
+        self.gap = max(self.gap, _FIRST_GAP_BYTES)
+        while len(self) > self._most // 2:
+            before = list(self)
+            for column in self._columns():
+                del column[:]
+            a, b = before[0]
+            for run in before[1:]:
+                if run.a.start - a.stop <= self.gap:
+                    a, b = Span(a.start, run.a.stop), Span(b.start, run.b.stop)
+                else:
+                    self._append_both(a, b)
+                    a, b = run
+            self._append_both(a, b)
+            if len(self) > self._most // 2:
+                self.gap *= 2
+
+    def _append_both(self, a: Span, b: Span) -> None:
+        same = min(a.size, b.size)
+        self._append(a.start, a.start + same, b.start, b.start + same)
+        self._append(a.start + same, a.stop, b.start + same, b.stop)
+
+
+# ---- anchors: short stretches that occur once in each of two ranges of bytes -----------------------------------------
+
+MAX_ANCHORS = 1 << 16
+"""About so many stretches are chosen on each side, however long the ranges are."""
+_BLOCK_BYTES = 1 << 18
+_WORD_BYTES = 8
+_MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93)
+"""Odd numbers without a pattern; zeros must not hash to zero, or every stretch of zeros would be chosen."""
+
+
+class Stretch(Struct, frozen=True):
+    """``size`` bytes at ``a`` of one range that probably are those at ``b`` of the other, apart from what changed."""
+
+    a: int
+    b: int
+    size: int
+
+
+def stretches(
+    a: Source, a_range: tuple[int, int], b: Source, b_range: tuple[int, int], words: int, progress: Progress
+) -> list[Stretch]:
+    """How two ranges of bytes line up: stretches in the order of both, none overlapping another on either side.
+
+    ``words`` is how long an anchor is, in words of 8 bytes; 0 takes half a word. Raises SourceError and Cancelled.
+    """
+    import numpy as np
+
+    longest = max(a_range[1] - a_range[0], b_range[1] - b_range[0])
+    share = min(1.0, MAX_ANCHORS / max(1, longest))
+    a_hashes, a_places = _chosen(a, *a_range, words, share, progress)
+    b_hashes, b_places = _chosen(b, *b_range, words, share, progress)
+    a_once, b_once = _single(a_hashes), _single(b_hashes)
+    _, in_a, in_b = np.intersect1d(a_hashes[a_once], b_hashes[b_once], assume_unique=True, return_indices=True)
+    pairs_a, pairs_b = a_places[a_once][in_a], b_places[b_once][in_b]
+    order = np.argsort(pairs_a, kind="stable")
+    width = words * _WORD_BYTES or _WORD_BYTES // 2
+    in_a_order, in_b_order = pairs_a[order].tolist(), pairs_b[order].tolist()
+    return _joined([(in_a_order[i], in_b_order[i]) for i in ascending(in_b_order)], width)
+
+
+def _chosen(
+    source: Source, start: int, stop: int, words: int, share: float, progress: Progress
+) -> tuple[Numbers, Numbers]:
+    """The hashes and the places of the stretches chosen, in order of their places."""
+    import numpy as np
+
+    width = words * _WORD_BYTES or _WORD_BYTES // 2
+    limit = int(share * 2**64) if share < 1 else 2**64
+    hashes: list[Numbers] = []
+    places: list[Numbers] = []
+    count = 0
+    for at in range(start, stop - width + 1, _BLOCK_BYTES):
+        data = read_exactly(source, at, min(_BLOCK_BYTES + width - 1, stop - at))
+        found = hashes_of(data, words)
+        taken = np.flatnonzero(found < np.uint64(limit)) if limit < 2**64 else np.arange(len(found))
+        kept = found[taken]
+        # Of a period of one byte, zeros for example, one stretch is enough.
+        fresh = np.ones(len(kept), dtype=bool)
+        fresh[1:] = kept[1:] != kept[:-1]
+        hashes.append(kept[fresh])
+        places.append((taken[fresh] + at).astype(np.uint64))
+        count += len(hashes[-1])
+        if count > 2 * MAX_ANCHORS:  # longer periods
+            limit //= 2
+            for i, each in enumerate(hashes):
+                few = each < np.uint64(limit)
+                hashes[i], places[i] = each[few], places[i][few]
+            count = sum(map(len, hashes))
+        progress.advance(0)
+    if not hashes:
+        return np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.uint64)
+    return np.concatenate(hashes), np.concatenate(places)
+
+
+def hashes_of(data: bytes, words: int) -> Numbers:
+    """The hash of every stretch of ``data``."""
+    import numpy as np
+
+    if not words:
+        raw = np.frombuffer(data, dtype=np.uint8).astype(np.uint64)
+        half = raw[:-3] | raw[1:-2] << np.uint64(8) | raw[2:-1] << np.uint64(16) | raw[3:] << np.uint64(24)
+        mixed: Numbers = half * np.uint64(_MIX[0])
+        return mixed
+    count = len(data) - words * _WORD_BYTES + 1
+    found = np.empty(count, dtype=np.uint64)
+    for shift in range(min(_WORD_BYTES, count)):
+        rows = (len(data) - shift) // _WORD_BYTES
+        all_words = np.frombuffer(data, dtype="<u8", count=rows, offset=shift)
+        length = rows - words + 1
+        value: Numbers = all_words[:length] + np.uint64(1)
+        value *= np.uint64(_MIX[0])
+        for at in range(1, words):
+            value ^= value >> np.uint64(29)
+            value += all_words[at : at + length]
+            value *= np.uint64(_MIX[at % len(_MIX)])
+        value ^= value >> np.uint64(32)
+        value *= np.uint64(_MIX[-1])
+        found[shift::_WORD_BYTES] = value
+    return found
+
+
+def _single(hashes: Numbers) -> NDArray[np.int64]:
+    """The indices of the hashes that occur once, in order of the hashes."""
+    import numpy as np
+
+    order: NDArray[np.int64] = np.argsort(hashes, kind="stable")
+    ordered = hashes[order]
+    alone = np.ones(len(ordered), dtype=bool)
+    same = ordered[1:] == ordered[:-1]
+    alone[1:] &= ~same
+    alone[:-1] &= ~same
+    return order[alone]
+
+
+def ascending(values: Sequence[int]) -> list[int]:
+    """The indices of the longest ascending subsequence, in order."""
+    ends: list[int] = []  # the smallest last value of an ascending sequence of each length
+    last: list[int] = []  # the index of that value
+    before = [-1] * len(values)
+    for i, value in enumerate(values):
+        length = bisect_left(ends, value)
+        before[i] = last[length - 1] if length else -1
+        if length == len(ends):
+            ends.append(value)
+            last.append(i)
+        else:
+            ends[length], last[length] = value, i
+    chain: list[int] = []
+    i = last[-1] if last else -1
+    while i >= 0:
+        chain.append(i)
+        i = before[i]
+    chain.reverse()
+    return chain
+
+
+def _joined(pairs: Sequence[tuple[int, int]], width: int) -> list[Stretch]:
+    """Anchors at the same distance joined into stretches, and what overlaps cut off the later one."""
+    found: list[Stretch] = []
+    for a, b in pairs:
+        if found:
+            last = found[-1]
+            if b - a == last.b - last.a:
+                found[-1] = Stretch(last.a, last.b, a + width - last.a)
+                continue
+            cut = max(0, last.a + last.size - a, last.b + last.size - b)
+            if cut < width:
+                found.append(Stretch(a + cut, b + cut, width - cut))
+        else:
+            found.append(Stretch(a, b, width))
+    return found
+
+
+# ---- aligning --------------------------------------------------------------------------------------------------------
 
 COMPARING = "Comparing bytes"
 

@@ -13,11 +13,10 @@ from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.check.checking import check_archive, state_from
-from inspector.operations.compare.alignment import align
+from inspector.operations.compare.alignment import Runs, align
 from inspector.operations.compare.listing import Listing, Place, open_listing, unread
 from inspector.operations.compare.members import NOT_COMPARED, SAME, MemberResult, Ranges, compare_members
 from inspector.operations.compare.ranges import ONLY_RANGES, RangeResult, compare_ranges, named_datasets
-from inspector.operations.compare.runs import Runs
 from inspector.operations.compare.structure import (
     MAX_RUNS_EXPLAINED,
     Digests,

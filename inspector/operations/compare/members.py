@@ -18,9 +18,8 @@ from inspector.core.numbers import grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
-from inspector.operations.compare.anchors import ascending
+from inspector.operations.compare.alignment import ascending, mismatches
 from inspector.operations.compare.listing import Listing, Pairs, paired
-from inspector.operations.compare.runs import mismatches
 from inspector.operations.protocol.compare_views import A, Alignment, B, Change, Difference, Level, Side
 
 SAME = "same"

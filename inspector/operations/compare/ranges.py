@@ -13,9 +13,9 @@ from inspector.core.numbers import grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.operations.check.checking import state_of
+from inspector.operations.compare.alignment import common_start
 from inspector.operations.compare.listing import Listing, paired
 from inspector.operations.compare.members import NOT_COMPARED, SAME
-from inspector.operations.compare.runs import common_start
 from inspector.operations.protocol.compare_views import A, B, Change, Difference, Level, Side
 from inspector.sources.s3.source import S3Source
 

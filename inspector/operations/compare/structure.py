@@ -18,7 +18,7 @@ from inspector.core.source import Source
 from inspector.core.span import Span, united
 from inspector.core.verdict import Checksum, Verdict
 from inspector.operations.check.checking import state_from
-from inspector.operations.compare.runs import Run, Runs
+from inspector.operations.compare.alignment import Run, Runs
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.compare_views import A, B, Change, Difference, Level, Side
 

@@ -16,10 +16,9 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK, Source, blocks, change_of
 from inspector.core.span import Span, Spans, intersect
 from inspector.operations.edit import patch_file
-from inspector.operations.experiment.damages import damage_operation
-from inspector.operations.experiment.sources import NoiseSource
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.experiment_views import (
+    DAMAGES,
     MAX_STEPS,
     Content,
     Copy,
@@ -41,6 +40,97 @@ from inspector.operations.protocol.experiment_views import (
 )
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.file import FileSource
+
+# ---- noise -----------------------------------------------------------------------------------------------------------
+
+NOISE_BLOCK = 1 << 16
+"""Bytes that are made at once: block ``n`` is the beginning of SHAKE-128 of the text ``SEED/n``."""
+
+
+def noise(seed: int, block: int) -> bytes:
+    """One block of the noise of a seed."""
+    return hashlib.shake_128(f"{seed}/{block}".encode()).digest(NOISE_BLOCK)
+
+
+class NoiseSource:
+    """Random bytes, the same for the same seed on every machine."""
+
+    def __init__(self, seed: int, size: int) -> None:
+        self.name = f"noise {seed}"
+        self.size = size
+        self._seed = seed
+        self._last = -1, b""
+
+    def read(self, offset: int, length: int) -> bytes:
+        """See Source.read."""
+        length = min(length, self.size - offset)
+        if offset < 0 or length <= 0:
+            return b""
+        first, last = offset // NOISE_BLOCK, (offset + length - 1) // NOISE_BLOCK
+        data = b"".join(self._block(number) for number in range(first, last + 1))
+        return data[offset - first * NOISE_BLOCK :][:length]
+
+    def _block(self, number: int) -> bytes:
+        known, data = self._last
+        if known != number:
+            data = noise(self._seed, number)
+            self._last = number, data
+        return data
+
+    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:  # noqa: ARG002 - noise has no neighbours
+        """See Source.sibling."""
+        return None
+
+
+# ---- damages by name, as transfers, disks and programs make them -----------------------------------------------------
+
+_BLOCK_BYTES = 4096
+"""A block of a disk."""
+_PART_BYTES = 5 << 20
+"""The parts that uploads to S3 have by default."""
+_MAX_LOST_BYTES = 900
+_TEXT = b"Connection to the host closed.\n"
+
+
+def damage_operation(name: str, seed: int, size: int) -> Operation:
+    """What a damage does to a file of ``size`` bytes. Raises OperationError for another name and an empty file."""
+    if name not in DAMAGES:
+        raise OperationError(f"{visible(name)} is no known damage. Known are {', '.join(DAMAGES)}.")
+    if size < 2:
+        raise OperationError("There is nothing left to damage.")
+
+    def pick(first: int, stop: int, what: str = "place") -> int:
+        """A number of ``[first, stop)``, the first one where that is empty."""
+        digest = hashlib.shake_128(f"{seed}/{name}/{what}".encode()).digest(16)
+        return first + int.from_bytes(digest, "big") % max(1, stop - first)
+
+    def unit(size_of_unit: int, first: int = 0) -> Span:
+        """One of the blocks or parts of so many bytes, with ``first`` before it at least."""
+        start = pick(first, size // size_of_unit) * size_of_unit
+        return Span(start, min(size, start + size_of_unit))
+
+    block = unit(_unit(size, _BLOCK_BYTES))
+    part = unit(_PART_BYTES if size >= 3 * _PART_BYTES else _unit(size, 4 << 20), first=1)
+    lost = pick(1, size)
+    made: dict[str, Operation] = {
+        "flipped-bit": Flip(pick(0, size), pick(0, 8, "bit")),
+        "changed-bytes": Replace(*block, Noise(seed, block.size)),
+        "zero-block": Replace(*block, Fill(b"\0", block.size)),
+        "lost-bytes": Delete(lost, min(size, lost + pick(1, _MAX_LOST_BYTES + 1, "size"))),
+        "lost-part": Delete(*part),
+        "stopped-upload": Cut(part.start),
+        "truncated": Cut(pick(size // 4, size)),
+        "trailing-text": Insert(size, Inline(_TEXT)),
+    }
+    return made[name]
+
+
+def _unit(size: int, most: int) -> int:
+    """The largest power of two that is at most a quarter of a size, and at most ``most``."""
+    return min(most, 1 << max(0, (size // 4).bit_length() - 1))
+
+
+# ---- steps -----------------------------------------------------------------------------------------------------------
 
 _MAX_LABELLED = 3
 """Steps that the label of a patch names."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from inspector.operations.session.coverage import Coverage
-from inspector.operations.session.experimenting import Experimenting
 from inspector.operations.session.extracting import Extracting
 from inspector.operations.session.following import Following
 from inspector.operations.session.looks import Looks
 from inspector.operations.session.navigation import Navigation
+from inspector.operations.session.overlays import Experimenting, Replaying
 from inspector.operations.session.references import References
-from inspector.operations.session.replaying import Replaying
 
 
 class ArchiveSession(Navigation, Looks, Coverage, Extracting, Following, References, Experimenting, Replaying):

@@ -12,8 +12,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.span import Span, Spans
-from inspector.operations.compare.combined import Combination, write_combination
-from inspector.operations.compare.combining import combine, combine_by_hand, taken
+from inspector.operations.compare.combining import Combination, combine, combine_by_hand, taken, write_combination
 from inspector.operations.compare.comparing import Comparison, compare, side_state
 from inspector.operations.compare.listing import Listing
 from inspector.operations.jobs.operation_error import OperationError

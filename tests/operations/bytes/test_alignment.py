@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource, Source, SourceError
 from inspector.core.span import Span
-from inspector.operations.compare import alignment, runs
-from inspector.operations.compare.alignment import align
-from inspector.operations.compare.anchors import Stretch, stretches
-from inspector.operations.compare.runs import Run, Runs
+from inspector.operations.compare import alignment
+from inspector.operations.compare.alignment import Run, Runs, Stretch, align, stretches
 from inspector.operations.protocol.compare_views import A, Alignment, B, Change
 
 APART = 160
@@ -149,19 +147,19 @@ def test_large_sources_are_lined_up_without_anchors_over_all_of_them(
 def test_equal_bytes_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     base = Random(2).randbytes(1 << 20)
     read = 0
-    before = runs.read_exactly
+    before = alignment.read_exactly
 
     def counted(source: BytesSource, offset: int, length: int) -> bytes:
         nonlocal read
         read += length
         return before(source, offset, length)
 
-    monkeypatch.setattr(runs, "read_exactly", counted)
+    monkeypatch.setattr(alignment, "read_exactly", counted)
     compared(base, base)
     assert read == 2 * len(base)
     read = 0
     compared(base, b"!" + base)
-    assert read <= 2 * len(base) + 2 * runs.BLOCK_BYTES
+    assert read <= 2 * len(base) + 2 * alignment.BLOCK_BYTES
 
 
 def test_very_many_differences_become_fewer_and_stay_in_memory() -> None:

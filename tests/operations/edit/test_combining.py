@@ -14,8 +14,7 @@ from inspector.core.source import SourceError
 from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.operations.check.checking import check_location
-from inspector.operations.compare.combined import Combination, write_combination
-from inspector.operations.compare.combining import combine
+from inspector.operations.compare.combining import Combination, combine, write_combination
 from inspector.operations.compare.comparing import compare
 from inspector.operations.create.creating_rca import RcaOptions, create_rca
 from inspector.operations.create.creating_taco import create_taco

@@ -21,8 +21,7 @@ from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.operations.check.checking import check_location, state_of
 from inspector.operations.edit import patch_file
-from inspector.operations.experiment.experiment import Experiment, file_content, place_of
-from inspector.operations.experiment.sources import NoiseSource, noise
+from inspector.operations.experiment.experiment import Experiment, NoiseSource, file_content, noise, place_of
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.experiment_views import (
     DAMAGES,

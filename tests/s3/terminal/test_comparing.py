@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.program.progress import Progress
-from inspector.operations.compare.combined import write_combination
-from inspector.operations.compare.combining import combine
+from inspector.operations.compare.combining import combine, write_combination
 from inspector.operations.compare.comparing import compare
 from inspector.operations.protocol.compare_views import Level
 from tests.s3.conftest import Store
