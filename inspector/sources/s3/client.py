@@ -55,20 +55,18 @@ class Client(Transport):
 
     def head(self, address: Place, log: RequestLog, why: Why) -> Head:
         """The head of an object."""
-        with self._logged_request("HEAD", address, ByteRange(0), log, why) as entry:
-            answer = self._s3.head_object(Bucket=address.bucket, Key=address.key, **self._extra)
-            self._note(entry, answer)
-            return head_of(answer)
+        return head_of(self._headers(address, log, why))
 
     def kept_crc32(self, address: Address, known: Head, log: RequestLog) -> int | None:
         """The CRC-32 that the server stores for an object as ``known``; None if it does not cover all bytes."""
         condition = {"IfMatch": known.etag} if known.etag else {}
-        with self._logged_request("HEAD", address, ByteRange(0), log, Why.OPENING) as entry:
-            answer = self._s3.head_object(
-                Bucket=address.bucket, Key=address.key, ChecksumMode="ENABLED", **condition, **self._extra
-            )
+        return crc32_of(self._headers(address, log, Why.OPENING, ChecksumMode="ENABLED", **condition))
+
+    def _headers(self, address: Place, log: RequestLog, why: Why, **options: str) -> Any:
+        with self._logged_request("HEAD", address, ByteRange(0), log, why) as entry:
+            answer = self._s3.head_object(Bucket=address.bucket, Key=address.key, **options, **self._extra)
             self._note(entry, answer)
-        return crc32_of(answer)
+            return answer
 
     def list(self, bucket: str, prefix: str, log: RequestLog, *, after: str = "", flat: bool = False) -> Page:
         """One page of the objects and, unless ``flat``, the prefixes in ``prefix``, with or without a slash.

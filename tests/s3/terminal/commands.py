@@ -86,7 +86,6 @@ COMMANDS: dict[str, Command] = {
         *("create", "datas3t", str(case.folder / "root"), case.place),
         *("--dataset", "new", "--first-key", "7"),
     ],
-    "find --add": lambda case: ["find", str(case.folder / "new.sqlite"), "--add", case.place, case.member],
 }
 """By name; what all of them have in common is that nothing is written but below the folder."""
 

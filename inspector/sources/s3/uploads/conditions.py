@@ -108,8 +108,7 @@ def _tried(sender: Sender, beside: Address, log: RequestLog, *, in_parts: bool) 
             found = _is_refused(lambda condition: sender.complete(upload, parts, condition, log))
         finally:
             if found:
-                with contextlib.suppress(S3Error):  # it is noted, to be aborted later
-                    sender.abort(upload, log)
+                sender.abandon(upload, log)  # what is left is noted, to be aborted later
         return found
     except S3Error as error:
         refused = error

@@ -11,7 +11,7 @@ from typing import Self, TypeVar
 from msgspec.structs import replace
 
 from inspector.core.names import visible
-from inspector.core.program.hints import Hint, already_exists, hint
+from inspector.core.program.hints import already_exists
 from inspector.core.program.progress import Cancelled, Progress, cancelling, check_cancelled
 from inspector.core.source import SourceError
 from inspector.sources.s3.address import Address
@@ -181,18 +181,7 @@ class NewObject:
 
     def discard(self) -> str:
         """Remove its parts before it exists; returns a sentence if that fails."""
-        if self.upload is None:
-            return ""
-        try:
-            self._sender.abort(self.upload, self._log)
-        except SourceError as error:
-            if not (isinstance(error, S3Error) and error.status == _MISSING):
-                return (
-                    f"The uploaded parts of {visible(self.address.location)} could not be removed "
-                    f"({str(error).rstrip('.')}); they cost money until the upload {visible(self.upload.id)} is "
-                    f"aborted{hint(Hint.REMOVE_UNFINISHED)}."
-                )
-        return ""
+        return "" if self.upload is None else self._sender.abandon(self.upload, self._log)
 
     def _part_size(self) -> int:
         return SENT_PART_BYTES << len(self._parts) // _PARTS_PER_SIZE

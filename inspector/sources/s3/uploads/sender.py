@@ -15,6 +15,8 @@ from isal.isal_zlib import crc32
 from msgspec import Struct
 
 from inspector.core import limits
+from inspector.core.names import visible
+from inspector.core.program.hints import Hint, hint
 from inspector.core.program.progress import Cancelled, check_cancelled
 from inspector.sources.s3.abort import RequestCancelled, WaitLimits, check_deadline
 from inspector.sources.s3.address import Address
@@ -303,6 +305,19 @@ class Sender(Client):
             raise
         upload.ended()
 
+    def abandon(self, upload: Upload, log: RequestLog) -> str:
+        """Abort an upload, whatever comes; returns a sentence if its parts are left."""
+        try:
+            self.abort(upload, log)
+        except S3Error as error:
+            if error.status != _GONE:
+                return (
+                    f"The uploaded parts of {visible(upload.address.location)} could not be removed "
+                    f"({str(error).rstrip('.')}); they cost money until the upload {visible(upload.id)} is "
+                    f"aborted{hint(Hint.REMOVE_UNFINISHED)}."
+                )
+        return ""
+
     def uploads(self, folder: Address, log: RequestLog) -> tuple[UnfinishedUpload, ...]:
         """The unfinished uploads in a prefix, of any program; at most the first thousand."""
         with self._logged_request("LIST", folder, ByteRange(0), log, Why.LISTING) as entry:
@@ -311,26 +326,22 @@ class Sender(Client):
             _require_any(answer, "Bucket", "IsTruncated", "Uploads")
             return unfinished_uploads_in(answer)
 
-    def remove(self, address: Address, log: RequestLog) -> None:
-        """Delete an object that was just created."""
+    def remove(self, address: Address, log: RequestLog, **version: str) -> Any:
+        """Delete an object that was just created; returns the response."""
         with self._writing("DELETE", address, ByteRange(0), log) as entry:
-            answer = self._s3.delete_object(Bucket=address.bucket, Key=address.key, **self._extra)
+            answer = self._s3.delete_object(Bucket=address.bucket, Key=address.key, **version, **self._extra)
             self._note(entry, answer)
+        return answer
 
     def remove_all(self, address: Address, log: RequestLog) -> None:
         """Delete an object of this program, and all its versions where the bucket keeps them."""
-        place = {"Bucket": address.bucket, **self._extra}
-        with self._writing("DELETE", address, ByteRange(0), log) as entry:
-            answer = self._s3.delete_object(Key=address.key, **place)
-            self._note(entry, answer)
-        if not answer.get("DeleteMarker"):
+        if not self.remove(address, log).get("DeleteMarker"):
             return
         with self._writing("LIST", address, ByteRange(0), log) as entry:
-            listed = self._s3.list_object_versions(Prefix=address.key, **place)
+            listed = self._s3.list_object_versions(Bucket=address.bucket, Prefix=address.key, **self._extra)
             self._note(entry, listed)
         for each in (*listed.get("Versions", ()), *listed.get("DeleteMarkers", ())):
-            with self._writing("DELETE", address, ByteRange(0), log) as entry:
-                self._note(entry, self._s3.delete_object(Key=address.key, VersionId=each["VersionId"], **place))
+            self.remove(address, log, VersionId=each["VersionId"])
 
     def _note(self, entry: RequestInProgress, answer: Any) -> None:
         """Responses to writes may have the content type of a web page, so their content is checked instead."""

@@ -192,17 +192,7 @@ class _Writing:
 
     def _abort_uploads(self) -> str:
         """Abort what was begun and not completed; returns a sentence on what could not be."""
-        left = ""
-        for upload in self._uploads:
-            try:
-                self._sender.abort(upload, self._source.log)
-            except S3Error as error:
-                if error.status != _GONE:
-                    left = (
-                        f"The uploaded parts could not be removed ({error}); they cost money until the upload "
-                        f"{visible(upload.id)} is aborted{hint(Hint.REMOVE_UNFINISHED)}."
-                    )
-        return left
+        return " ".join(filter(None, [self._sender.abandon(each, self._source.log) for each in self._uploads]))
 
     def _parts(self, upload: Upload) -> list[Part]:
         found: list[Part] = []
