@@ -165,18 +165,14 @@ def extra_field(data: bytes, start: int, placeholders: tuple[bool, bool, bool], 
     """The extra field whose bytes begin at ``start``; ``placeholders`` as for ``zip64``, ``local`` for ``shortage``."""
     children: list[Field] = []
     stop = 0
-    seen: set[int] = set()
+    wrong = {fault.start for fault in extra_faults(data, local=local)}
     for record in extra_records(data):
         if len(children) == MAX_RECORDS:
             rest = Span(start + stop, start + len(data))
             children.append(Field("records", EXTRA, (rest,), note="More records, too many to show one by one."))
             stop = len(data)
             break
-        lacking = shortage(record.identifier, data[record.start : record.stop], local=local)
-        wrong = bool(lacking) or record.identifier in seen
-        children.append(_record_field(data, record, start, placeholders, wrong=wrong))
-        if record.identifier != PADDING:
-            seen.add(record.identifier)
+        children.append(_record_field(data, record, start, placeholders, wrong=record.start - 4 in wrong))
         stop = record.stop
     if stop < len(data):
         rest = Span(start + stop, start + len(data))

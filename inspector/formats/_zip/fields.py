@@ -9,10 +9,11 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from operator import add
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from inspector.core.archive import Emitter
 from inspector.core.field import Census, Field, FieldTable, Unread, census, parent, tile
@@ -44,7 +45,6 @@ from inspector.formats._zip.headers import FORMS, local_sizes, read_local
 from inspector.formats._zip.members import name_note
 from inspector.formats._zip.records import (
     CENTRAL_PARTS,
-    CENTRAL_SIZE,
     CENTRAL_STRUCT,
     END_PARTS,
     END_SIZE,
@@ -96,30 +96,34 @@ _PLAIN = FirstMember(
 )
 
 
-def local_header(source: Source, span: Span, first_member: FirstMember, member: int | None) -> Field:
-    """The local file header in ``span``, with name and extra field."""
+CENTRAL_RECORD = Record(*CENTRAL_PARTS)
+
+
+def _header(source: Source, span: Span, member: int | None, shown_as: FirstMember | None) -> Field:
+    """A header with its name, extra field and comment: a local one as ``shown_as`` says, a central one for None."""
+    local, record = shown_as is not None, shown_as.record if shown_as is not None else CENTRAL_RECORD
     data = source.read(span.start, span.size)
-    record = first_member.record
-    head = data[:LOCAL_SIZE]
-    numbers = LOCAL_STRUCT.unpack(head) if len(head) == LOCAL_SIZE else (0,) * len(LOCAL_PARTS)
-    flags = numbers[2]
-    stored, size, name_size = numbers[7:10]
-    name, extra = data[LOCAL_SIZE : LOCAL_SIZE + name_size], data[LOCAL_SIZE + name_size :]
-    rest: list[tuple[int, Callable[[int], Field]]] = []
-    if name:
-        rest.append((len(name), lambda at: _name(first_member.file_name, name, at, flags)))
-    if extra:
-        placeholders = (size == FULL_32, stored == FULL_32, False)
-        rest.append((len(extra), lambda at: extra_field(extra, at, placeholders, local=True)))
-    return Field(
-        _LOCAL_NAME,
-        LOCAL_HEADER,
-        (span,),
-        children=_header_fields(record, data, span, rest),
-        specification="APPNOTE 4.3.7",
-        member=member,
-        label=_LOCAL_LABEL,
+    head, packed = data[: record.size], LOCAL_STRUCT if local else CENTRAL_STRUCT
+    numbers = packed.unpack(head) if len(head) == record.size else (0,) * len(CENTRAL_PARTS)
+    flags, _, _, _, _, stored, size, name_size, extra_size = numbers[2 if local else 3 :][:9]
+    name_stop = record.size + name_size
+    extra_stop = len(data) if local else name_stop + extra_size
+    placeholders = (size == FULL_32, stored == FULL_32, not local and numbers[-1] == FULL_32)
+    word = shown_as.file_name if shown_as is not None else "file name"
+    pieces: tuple[tuple[bytes, Callable[[bytes, int], Field]], ...] = (
+        (data[record.size : name_stop], lambda name, at: _name(word, name, at, flags)),
+        (data[name_stop:extra_stop], lambda extra, at: extra_field(extra, at, placeholders, local=local)),
+        (data[extra_stop:], _comment),
     )
+    children = _header_fields(
+        record, data, span, [(len(piece), partial(make, piece)) for piece, make in pieces if piece]
+    )
+    if local:
+        where = "APPNOTE 4.3.7"
+        return Field(_LOCAL_NAME, LOCAL_HEADER, (span,), None, "", children, "", where, member, label=_LOCAL_LABEL)
+    shown = visible(data[record.size : name_stop])
+    label, name = f"central record, {shown}", "central directory header"
+    return Field(name, CENTRAL_HEADER, (span,), shown, children=children, member=member, label=label)
 
 
 def _header_fields(
@@ -255,8 +259,8 @@ class MemberRows:
 
     def _header(self, span: Span, first_member: FirstMember, index: int) -> Field:
         if not is_sparing(self.source):
-            return local_header(self.source, span, first_member, index)
-        children = Unread(lambda: local_header(self.source, span, first_member, index).children)
+            return _header(self.source, span, index, first_member)
+        children = Unread(lambda: _header(self.source, span, index, first_member).children)
         return Field(
             _LOCAL_NAME,
             LOCAL_HEADER,
@@ -273,7 +277,7 @@ class MemberRows:
             return Field("gap", Kind.GAP, (span,))
         begin = span.start + LOCAL_SIZE + len(found[1]) + len(found[2])
         children = [
-            local_header(self.source, Span(span.start, begin), _PLAIN, None),
+            _header(self.source, Span(span.start, begin), None, _PLAIN),
             Field("file data", Kind.DATA, (Span(begin, max(begin, span.stop)),)),
         ]
         note = "Not in the central directory."
@@ -300,7 +304,7 @@ def central_directory(source: Source, span: Span, directory: Directory) -> Field
             if (signature := digital_signature(source, *here)) is not None:
                 return signature
             return Field("garbage", Kind.GARBAGE, (here,), note="Not a complete central directory header.")
-        return _central_header(source, here, row if directory.eocd is not None else None)
+        return _header(source, here, row if directory.eocd is not None else None, None)
 
     roles = _DIRECTORY_ROLES | (role_bit(Role.GARBAGE) if stop < span.stop else 0)
     children = FieldTable(starts, make, roles) if central else ()
@@ -312,41 +316,6 @@ def central_directory(source: Source, span: Span, directory: Directory) -> Field
         count(len(central), "header"),
         children,
         specification="APPNOTE 4.3.12",
-    )
-
-
-CENTRAL_RECORD = Record(*CENTRAL_PARTS)
-
-
-def _central_header(source: Source, span: Span, member: int | None) -> Field:
-    data = source.read(span.start, span.size)
-    head = data[:CENTRAL_SIZE]
-    numbers = CENTRAL_STRUCT.unpack(head) if len(head) == CENTRAL_SIZE else (0,) * len(CENTRAL_PARTS)
-    flags, offset = numbers[3], numbers[-1]
-    stored, size, name_size, extra_size = numbers[8:12]
-    at = CENTRAL_SIZE
-    name, extra, comment = (
-        data[at : at + name_size],
-        data[at + name_size : at + name_size + extra_size],
-        data[at + name_size + extra_size :],
-    )
-    rest: list[tuple[int, Callable[[int], Field]]] = []
-    if name:
-        rest.append((len(name), lambda at: _name("file name", name, at, flags)))
-    if extra:
-        placeholders = (size == FULL_32, stored == FULL_32, offset == FULL_32)
-        rest.append((len(extra), lambda at: extra_field(extra, at, placeholders, local=False)))
-    if comment:
-        rest.append((len(comment), lambda at: _comment(comment, at)))
-    shown = visible(name)
-    return Field(
-        "central directory header",
-        CENTRAL_HEADER,
-        (span,),
-        shown,
-        children=_header_fields(CENTRAL_RECORD, data, span, rest),
-        member=member,
-        label=f"central record, {shown}",
     )
 
 
@@ -427,8 +396,8 @@ def lay_rows(source: Source, emitter: Emitter, directory: Directory, limit: int,
     Reports overlaps, orphans and gaps, but no gap from ``reported_from`` on or before a displaced archive, which other
     findings report.
     """
-    extents = _extents(directory, emitter, limit)
-    rows = lay_out(extents.starts, extents.stops, 0, limit)
+    starts, stops, overrunning = _extents(directory, emitter, limit)
+    rows = lay_out(starts, stops, 0, limit)
     orphans = [] if directory.deferred else _orphans(source, rows)
     signing = [] if directory.signing is None else [directory.signing]
     # No member may claim bytes of it, the end of the rows.
@@ -439,35 +408,38 @@ def lay_rows(source: Source, emitter: Emitter, directory: Directory, limit: int,
         directory.signing_padding = Span(rows.starts[-1], signing[0].start)
         signing.append(directory.signing_padding)
     for start, stop in (*orphans, *signing):
-        extents.starts.append(start)
-        extents.stops.append(stop)
+        starts.append(start)
+        stops.append(stop)
     if orphans or signing:
-        rows = lay_out(extents.starts, extents.stops, 0, limit)
+        rows = lay_out(starts, stops, 0, limit)
         _report_orphans(source, emitter, orphans)
-    report_overlaps(emitter, directory, rows, extents)
+    _report_overlaps(emitter, directory, rows, starts, stops, overrunning)
     shift = directory.eocd.shift if directory.eocd is not None else 0
     # A disk of several may begin with the end of a member that begins on another.
     _report_gaps(emitter, rows, max(0, shift), reported_from, split=is_split(directory.eocd))
     return rows
 
 
-def _extents(directory: Directory, emitter: Emitter, limit: int) -> Extents:
+def _extents(directory: Directory, emitter: Emitter, limit: int) -> tuple[array[int], array[int], set[int]]:
+    """Where each member begins and stops, from local header to data descriptor, and those that run past the limit."""
     members = directory.members
     heads, marks = members.heads, members.marks
     assert heads is not None
     assert marks is not None
-    described = any(directory.descriptors)
-    stops = array("Q", map(add, members.stops, directory.descriptors)) if described else members.stops[:]
-    extents = Extents(heads[:], stops)
+    starts, overrunning = heads[:], set()
+    stops = array("Q", map(add, members.stops, directory.descriptors))
     if max(stops, default=0) <= limit and not any(mark & UNREADABLE for mark in set(marks)):
-        return extents
+        return starts, stops, set()
     for index, mark in enumerate(marks):
         if mark & UNREADABLE:
-            extents.starts[index], extents.stops[index] = 1, 0
-        elif extents.stops[index] > limit:
-            extents.overrunning.add(index)
-            report_overrun(emitter, directory, index, limit)
-    return extents
+            starts[index], stops[index] = 1, 0
+        elif stops[index] > limit:
+            overrunning.add(index)
+            name = visible(members.path(index))
+            message = f"{name} (member {index}) runs into the central directory or the end records, from {limit:,} on."
+            emitter.report(codes.OVERLAP, message, (limit, stops[index]), member=index)
+    _mark(directory, overrunning)
+    return starts, stops, overrunning
 
 
 def _orphans(source: Source, rows: Rows) -> list[tuple[int, int]]:
@@ -528,52 +500,27 @@ def _report_gaps(emitter: Emitter, rows: Rows, shift: int, reported_from: int, *
             )
 
 
-class Extents(Struct):
-    """The bytes of each member, from local header to data descriptor; orphans follow the members.
-
-    ``overrunning`` are members that run past the limit of local files.
-    """
-
-    starts: array[int] = field(default_factory=lambda: array("Q"))
-    stops: array[int] = field(default_factory=lambda: array("Q"))
-    overrunning: set[int] = field(default_factory=set)
-
-    def possible(self) -> Extents:
-        """The extents without those of overrunning members, which become empty."""
-        starts, stops = self.starts[:], self.stops[:]
-        for index in self.overrunning:
-            starts[index], stops[index] = 1, 0
-        return Extents(starts, stops)
-
-
-def report_overrun(emitter: Emitter, directory: Directory, index: int, limit: int) -> None:
-    """Mark and report a member that runs past ``limit``, where local files have to end."""
-    name = visible(directory.members.path(index))
-    message = f"{name} (member {index}) runs into the central directory or the end records, from {limit:,} on."
-    stop = directory.members.stops[index] + directory.descriptors[index]
-    emitter.report(codes.OVERLAP, message, (limit, stop), member=index)
-    _mark(directory, (index,))
-
-
-def report_overlaps(emitter: Emitter, directory: Directory, rows: Rows, extents: Extents) -> None:
-    """Mark and report all members that share bytes; ``rows`` are laid out from ``extents``.
+def _report_overlaps(
+    emitter: Emitter, directory: Directory, rows: Rows, starts: array[int], stops: array[int], overrunning: set[int]
+) -> None:
+    """Mark and report all members that share bytes; ``rows`` are laid out from what ``_extents`` gives.
 
     A member that runs past the limit does not cast doubt on the members it overlaps.
     """
-    if not rows.overlap_count:
-        return
     for overlap in rows.overlaps:
-        wrong = next((index for index in overlap[:2] if index in extents.overrunning), None)
+        wrong = next((index for index in overlap[:2] if index in overrunning), None)
         if wrong is not None:
             _report_overlap(emitter, directory, overlap, wrong)
     remaining = rows
-    if extents.overrunning:
-        extents = extents.possible()
-        remaining = lay_out(extents.starts, extents.stops, 0, rows.stop)
+    if rows.overlap_count and overrunning:
+        starts, stops = starts[:], stops[:]
+        for index in overrunning:
+            starts[index], stops[index] = 1, 0
+        remaining = lay_out(starts, stops, 0, rows.stop)
     for overlap, index in _members_of(remaining.overlaps):
         _report_overlap(emitter, directory, overlap, index)
     if remaining.overlap_count:
-        _mark(directory, shared_extents(extents.starts, extents.stops))
+        _mark(directory, shared_extents(starts, stops))
     if rows.overlap_count > len(rows.overlaps):
         emitter.report(
             codes.OVERLAPS,
