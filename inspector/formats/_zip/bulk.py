@@ -20,7 +20,6 @@ from inspector.core.member import FOLDER, HAS_DIGEST, Codec, codec_number
 from inspector.formats._zip.compression import CODECS
 from inspector.formats._zip.directory import EXTRA_GUESS_BYTES, DirectoryWalk
 from inspector.formats._zip.extra import is_harmless
-from inspector.formats._zip.headers import UNSUPPORTED
 from inspector.formats._zip.members import DOS_FOLDER, MAX_PLAIN_NAME_BYTES, PLAIN_TYPES, SET_ID, impossible_time
 from inspector.formats._zip.records import (
     CENTRAL,
@@ -30,6 +29,7 @@ from inspector.formats._zip.records import (
     HAS_DESCRIPTOR,
     LOCAL,
     LOCAL_SIZE,
+    UNSUPPORTED,
     Central,
 )
 

@@ -223,7 +223,10 @@ class _Check:
         while at < stop:
             piece: bytes | memoryview = self.source.read(at, min(BLOCK, stop - at)) if data is None else data
             if not piece or (data is not None and len(piece) < stop - at):
-                raise self._short(index)
+                raise MemberError(
+                    f"{brief(self.members.path(index))} cannot be read to its end: the file has become shorter since "
+                    f"it was opened. The member has {in_bytes(self.members.stored(index))}."
+                )
             crc = crc32(piece, crc)
             size = len(piece)
             at += size
@@ -246,13 +249,6 @@ class _Check:
             yield piece
             self.progress.advance(len(piece))
 
-    def _short(self, index: int) -> MemberError:
-        stored = in_bytes(self.members.stored(index))
-        return MemberError(
-            f"{brief(self.members.path(index))} cannot be read to its end: the file has become shorter since it was "
-            f"opened. The member has {stored}."
-        )
-
     def _judge(self, index: int, crc: int) -> None:
         """Judge a member whose content does not match every CRC-32 recorded for it."""
         records = recorded_crcs(self.source, self.directory, index)
@@ -262,36 +258,30 @@ class _Check:
         elif len(wrong) == len(records) or (wrong and self._is_empty(index)):
             self.emitter.judge(index, Verdict.MISMATCH)
             if index not in self.reported:
-                self._report_mismatch(index, crc, wrong)
+                start, stop = self.members.starts[index], self.members.stops[index]
+                self.emitter.report(
+                    codes.CRC_MISMATCH,
+                    f"The content of {brief(self.members.path(index))} does not match its CRC-32. Its "
+                    f"{in_bytes(stop - start)} from {grouped(start)} on {verb(stop - start, 'gives', 'give')} "
+                    f"0x{crc:08X}; the {_recorded_values(wrong)}. Some bytes have changed since it was archived, and a "
+                    "CRC-32 does not show which. Other members are not affected.",
+                    (start, stop),
+                    member=index,
+                )
         else:
             self.emitter.judge(index, Verdict.VERIFIED)
             if wrong and index not in self.reported:
-                self._report_field(index, crc, wrong)
+                self.emitter.report(
+                    codes.CRC_FIELD_WRONG,
+                    f"A CRC-32 record of {brief(self.members.path(index))} is wrong, but its content is whole. The "
+                    f"content gives 0x{crc:08X}, which another record has too; the {_recorded_values(wrong)}.",
+                    *(record.span for record in wrong),
+                    member=index,
+                )
 
     def _is_empty(self, index: int) -> bool:
         """Whether there is no content; a match of the CRC-32 of nothing proves nothing."""
         return self.members.starts[index] == self.members.stops[index]
-
-    def _report_mismatch(self, index: int, crc: int, wrong: list[RecordedCrc]) -> None:
-        start, stop = self.members.starts[index], self.members.stops[index]
-        self.emitter.report(
-            codes.CRC_MISMATCH,
-            f"The content of {brief(self.members.path(index))} does not match its CRC-32. Its "
-            f"{in_bytes(stop - start)} from {grouped(start)} on {verb(stop - start, 'gives', 'give')} 0x{crc:08X}; "
-            f"the {_recorded_values(wrong)}. Some bytes have changed since it was archived, and a CRC-32 does not "
-            "show which. Other members are not affected.",
-            (start, stop),
-            member=index,
-        )
-
-    def _report_field(self, index: int, crc: int, wrong: list[RecordedCrc]) -> None:
-        self.emitter.report(
-            codes.CRC_FIELD_WRONG,
-            f"A CRC-32 record of {brief(self.members.path(index))} is wrong, but its content is whole. The content "
-            f"gives 0x{crc:08X}, which another record has too; the {_recorded_values(wrong)}.",
-            *(record.span for record in wrong),
-            member=index,
-        )
 
     def _report_content(self, index: int, error: MemberError) -> None:
         if index in self.reported:

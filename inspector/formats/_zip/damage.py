@@ -27,7 +27,6 @@ from inspector.formats._damage import (
 )
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.eocd import find_eocd, is_header_of, zip_end
-from inspector.formats._zip.headers import LocalFile, local_files
 from inspector.formats._zip.records import (
     CENTRAL,
     CENTRAL_SIZE,
@@ -38,6 +37,8 @@ from inspector.formats._zip.records import (
     LOCAL,
     LOCAL_SIZE,
     Central,
+    LocalFile,
+    local_files,
 )
 
 MAX_ENTRIES = 4_096
@@ -200,7 +201,7 @@ def _flipped_field(archive: Archive, finding: Finding) -> FoundCause | None:
     first, second = finding.spans
     if first.size != second.size or not 0 < first.size <= 1 << 16:
         return None
-    some, other = archive.source.read(*_range(first)), archive.source.read(*_range(second))
+    some, other = archive.source.read(first.start, first.size), archive.source.read(second.start, second.size)
     if len(some) != len(other) or (int.from_bytes(some) ^ int.from_bytes(other)).bit_count() != 1:
         return None
     at = next(at for at, (left, right) in enumerate(zip(some, other, strict=True)) if left != right)
@@ -215,10 +216,6 @@ def _flipped_field(archive: Archive, finding: Finding) -> FoundCause | None:
         member=finding.member,
         adopts=True,
     )
-
-
-def _range(span: Span) -> tuple[int, int]:
-    return span.start, span.size
 
 
 DAMAGE = Damage(

@@ -43,8 +43,14 @@ from inspector.formats._zip.fields import (
     end_record,
     lay_rows,
 )
-from inspector.formats._zip.headers import (
+from inspector.formats._zip.members import is_plain_name, path_of, report_name
+from inspector.formats._zip.records import (
+    CENTRAL,
+    DESCRIPTOR,
+    END,
     FORMS,
+    FULL_16,
+    LOCAL_SIZE,
     MAX_MEMBERS,
     LocalFile,
     central_headers,
@@ -52,9 +58,8 @@ from inspector.formats._zip.headers import (
     form_of,
     local_files,
     read_local,
+    zip64,
 )
-from inspector.formats._zip.members import is_plain_name, path_of, report_name
-from inspector.formats._zip.records import CENTRAL, DESCRIPTOR, END, FULL_16, LOCAL_SIZE, zip64
 
 MIN_BULK_BYTES = 1 << 18
 """Smaller directories are read one header at a time, without numpy."""
@@ -297,17 +302,13 @@ def place_members(emitter: Emitter, directory: Directory, limit: int) -> None:
         )
         if 0 <= gap - descriptor <= _MAX_EXTRA_BYTES:
             directory.descriptors[index] = descriptor
-            _shift(directory, index, gap - descriptor)
+            directory.members.starts[index] += gap - descriptor
+            directory.members.stops[index] += gap - descriptor
     emitter.report(
         codes.LOCAL_HEADERS_NOT_READ,
         f"The local headers of {count(len(members), 'member')} were not read, to save a request for each. Their ends "
         "are inferred from the next header; a check reads and compares them.",
     )
-
-
-def _shift(directory: Directory, index: int, size: int) -> None:
-    directory.members.starts[index] += size
-    directory.members.stops[index] += size
 
 
 _MEMBERS_PER_STEP = 1024

@@ -27,14 +27,6 @@ from inspector.formats._zip.extra import (
     report_extra,
     report_second_name,
 )
-from inspector.formats._zip.headers import (
-    MAX_MEMBERS,
-    UNSUPPORTED,
-    Header,
-    ScannedMember,
-    central_headers,
-    codec_of,
-)
 from inspector.formats._zip.members import (
     AttributeCheck,
     has_ordinary_attributes,
@@ -53,9 +45,15 @@ from inspector.formats._zip.records import (
     LOCAL_SIZE,
     LOCAL_STRUCT,
     MASKED,
+    MAX_MEMBERS,
+    UNSUPPORTED,
     UTF_8,
     Central,
+    Header,
     Local,
+    ScannedMember,
+    central_headers,
+    codec_of,
     method_text,
     version_text,
     zip64,

@@ -18,7 +18,6 @@ from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span
 from inspector.formats._signatures import found_outside
 from inspector.formats._zip import codes
-from inspector.formats._zip.headers import MAX_MEMBERS, central_headers, local_files, read_local
 from inspector.formats._zip.records import (
     CENTRAL,
     END,
@@ -27,6 +26,7 @@ from inspector.formats._zip.records import (
     FULL_16,
     FULL_32,
     LOCAL,
+    MAX_MEMBERS,
     ZIP64_END,
     ZIP64_END_SIZE,
     ZIP64_END_STRUCT,
@@ -35,6 +35,9 @@ from inspector.formats._zip.records import (
     End,
     Problem,
     Zip64End,
+    central_headers,
+    local_files,
+    read_local,
     zip64,
 )
 
@@ -183,7 +186,11 @@ def eocd_at(source: Source, at: int, *, walk: bool = False) -> Eocd:
         eocd.entries = _resolved(eocd, "number of entries", end.entries, FULL_16, wide.entries)
         size = _resolved(eocd, "size of the central directory", size, FULL_32, wide.directory_size)
         offset = _resolved(eocd, "offset of the central directory", offset, FULL_32, wide.directory_offset)
-        _locate_numbers(eocd, end)
+        assert eocd.zip64 is not None
+        if end.directory_size == FULL_32:
+            eocd.size_field = Span(eocd.zip64.start + 40, eocd.zip64.start + 48)
+        if end.directory_offset == FULL_32:
+            eocd.offset_field = Span(eocd.zip64.start + 48, eocd.zip64.start + 56)
         _resolved(eocd, "number of this disk", end.disk, FULL_16, wide.disk)
         _resolved(eocd, "disk of the central directory", end.directory_disk, FULL_16, wide.directory_disk)
         disks = (wide.disk, wide.directory_disk)
@@ -256,16 +263,6 @@ def _resolved(eocd: Eocd, what: str, narrow: int, placeholder: int, wide: int) -
             )
         )
     return wide if narrow == placeholder else narrow
-
-
-def _locate_numbers(eocd: Eocd, end: End) -> None:
-    """Set the fields with the size and offset of the directory to those of the ZIP64 record, if it has them."""
-    assert eocd.zip64 is not None
-    at = eocd.zip64.start
-    if end.directory_size == FULL_32:
-        eocd.size_field = Span(at + 40, at + 48)
-    if end.directory_offset == FULL_32:
-        eocd.offset_field = Span(at + 48, at + 56)
 
 
 def _find_zip64(source: Source, eocd: Eocd) -> Zip64End | None:

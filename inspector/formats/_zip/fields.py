@@ -41,13 +41,13 @@ from inspector.formats._zip import codes
 from inspector.formats._zip.directory import Directory, is_split
 from inspector.formats._zip.eocd import Eocd
 from inspector.formats._zip.extra import extra_field
-from inspector.formats._zip.headers import FORMS, local_sizes, read_local
 from inspector.formats._zip.members import name_note
 from inspector.formats._zip.records import (
     CENTRAL_PARTS,
     CENTRAL_STRUCT,
     END_PARTS,
     END_SIZE,
+    FORMS,
     FULL_32,
     LOCAL_PARTS,
     LOCAL_SIZE,
@@ -57,6 +57,8 @@ from inspector.formats._zip.records import (
     ZIP64_END_SIZE,
     ZIP64_LOCATOR_PARTS,
     descriptor_parts,
+    local_sizes,
+    read_local,
 )
 
 _GAP_ROLES = role_bit(Role.GAP)

@@ -15,7 +15,6 @@ from inspector.core.source import Source, blocks_of, expect, is_sparing
 from inspector.formats._zip import codes
 from inspector.formats._zip.compression import decompressed
 from inspector.formats._zip.extra import TIMESTAMP, extra_records
-from inspector.formats._zip.headers import data_start, read_local
 from inspector.formats._zip.records import (
     ENCRYPTED,
     LOCAL_SIZE,
@@ -24,7 +23,9 @@ from inspector.formats._zip.records import (
     STRONG,
     UTF_8,
     Local,
+    data_start,
     method_text,
+    read_local,
 )
 
 _PLAIN = re.compile(rb"[0-9A-Za-z_][0-9A-Za-z_. -]*(?:/[0-9A-Za-z_][0-9A-Za-z_. -]*)*/?")

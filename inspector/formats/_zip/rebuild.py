@@ -23,7 +23,6 @@ from inspector.formats._signatures import found_outside
 from inspector.formats._zip.directory import Directory, is_split
 from inspector.formats._zip.eocd import Eocd, eocd_after, is_header_of
 from inspector.formats._zip.extra import extra_faults
-from inspector.formats._zip.headers import ScannedMember, central_headers, codec_of, local_files, read_local
 from inspector.formats._zip.records import (
     CENTRAL,
     CENTRAL_SIZE,
@@ -31,8 +30,13 @@ from inspector.formats._zip.records import (
     END_SIZE,
     FULL_32,
     LOCAL,
+    ScannedMember,
+    central_headers,
+    codec_of,
+    local_files,
     make_central_header,
     make_end_records,
+    read_local,
     zip64,
 )
 from inspector.formats._zip.strays import MAX_SEARCHED_BYTES, Scanner, ScanResult, Verified

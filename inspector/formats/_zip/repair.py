@@ -31,13 +31,13 @@ from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._zip.check import RecordedCrc, recorded_crcs
 from inspector.formats._zip.compression import CODECS
 from inspector.formats._zip.directory import Directory, is_split
-from inspector.formats._zip.headers import FORMS, UNSUPPORTED, codec_of, form_of
 from inspector.formats._zip.members import content
 from inspector.formats._zip.rebuild import Rebuilt, rebuild
 from inspector.formats._zip.records import (
     CENTRAL_PARTS,
     CENTRAL_SIZE,
     CENTRAL_STRUCT,
+    FORMS,
     FULL_16,
     FULL_32,
     HAS_DESCRIPTOR,
@@ -45,9 +45,12 @@ from inspector.formats._zip.records import (
     LOCAL_PARTS,
     LOCAL_SIZE,
     LOCAL_STRUCT,
+    UNSUPPORTED,
     Central,
     Local,
     as_bytes,
+    codec_of,
+    form_of,
 )
 from inspector.formats._zip.strays import Scanner, Verified, VerifiedNumbers
 
@@ -141,9 +144,9 @@ def _verified(archive: Archive, directory: Directory) -> Verified:
     found: dict[int, VerifiedNumbers] = {}
     numbers = zip(members.heads, directory.computed, archive.verdicts, strict=False)
     for index, (head, crc, verdict) in enumerate(numbers):
-        stored, size = _sizes(directory, index)
+        stored, codec = members.stored(index), members.codec_at(index)
         if verdict == verified and (stored or head not in found):  # of two entries with one header, not the empty one
-            found[head] = VerifiedNumbers(crc, stored, size, members.codec_at(index))
+            found[head] = VerifiedNumbers(crc, stored, stored if codec is Codec.STORED else members.size(index), codec)
     return found
 
 
@@ -198,37 +201,23 @@ def _assumption(rebuilt: Rebuilt, *, unsearched: bool) -> str:
     )
 
 
-def repair_records(archive: Archive, directory: Directory) -> list[Repair]:
-    """Set CRC-32 values to that of the content: proved if a record has the same, else an assumption."""
-    if not directory.computed:
-        return []
-    return [*_proved(archive, directory), *_unproved(archive, directory)]
-
-
 def members_with(findings: Iterable[Finding], code: str) -> list[int]:
     """The members with findings of this code, each once."""
     return list(dict.fromkeys(each.member for each in findings if each.code == code and each.member is not None))
 
 
-def _proved(archive: Archive, directory: Directory) -> Iterator[Repair]:
+def repair_records(archive: Archive, directory: Directory) -> Iterator[Repair]:
+    """Set CRC-32 values to that of the content: proved if a record has the same, else an assumption."""
+    if not directory.computed:
+        return
     members = members_with(archive.findings, "zip-crc-field-wrong")
     patches = [patch for member in members for patch in _crc_patches(archive, directory, member)]
-    if not patches:
-        return
-    title = f"Set {count(len(patches), 'CRC-32 record')} to the value of the content, which other records confirm"
-    codes = {each.code for each in archive.findings if each.code in _RECORD_CODES and each.member in members}
-    edit, why = in_place(archive, title, patches), "The content and the other records give the same CRC-32."
-    yield Repair("zip-set-records", title, frozenset(codes), edit=edit, lossless=why)
+    if patches:
+        title = f"Set {count(len(patches), 'CRC-32 record')} to the value of the content, which other records confirm"
+        codes = {each.code for each in archive.findings if each.code in _RECORD_CODES and each.member in members}
+        edit, why = in_place(archive, title, patches), "The content and the other records give the same CRC-32."
+        yield Repair("zip-set-records", title, frozenset(codes), edit=edit, lossless=why)
 
-
-def _sizes(directory: Directory, member: int) -> tuple[int, int]:
-    """Stored and decoded size of a member whose content is whole; equal if it is stored."""
-    members = directory.members
-    stored = members.stored(member)
-    return stored, stored if members.codec_at(member) is Codec.STORED else members.size(member)
-
-
-def _unproved(archive: Archive, directory: Directory) -> Iterator[Repair]:
     for member in members_with(archive.findings, "zip-crc-mismatch")[:MAX_ASSUMPTIONS]:
         patches = _crc_patches(archive, directory, member)
         if not patches:

@@ -16,16 +16,18 @@ from inspector.core.repair import Content, Fate, Outcome, Repair, outcomes
 from inspector.core.source import Source, blocks
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.headers import ScannedMember, central_headers, read_local
 from inspector.formats._zip.records import (
     HAS_DESCRIPTOR,
     LOCAL,
     STORED,
     Central,
     Local,
+    ScannedMember,
+    central_headers,
     make_central_header,
     make_end_records,
     make_local_header,
+    read_local,
 )
 
 FirstMember = Callable[[Mapping[tuple[int, int], int]], tuple[Local, bytes, bytes]]

@@ -27,9 +27,14 @@ from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._signatures import found_outside
 from inspector.formats._zip.compression import CODECS, METHODS
 from inspector.formats._zip.directory import Directory, Strays
-from inspector.formats._zip.headers import (
+from inspector.formats._zip.records import (
+    ENCRYPTED,
     FORMS,
+    HAS_DESCRIPTOR,
+    LOCAL,
+    LOCAL_SIZE,
     MAX_MEMBERS,
+    STORED,
     ScannedMember,
     codec_of,
     form_of,
@@ -37,7 +42,6 @@ from inspector.formats._zip.headers import (
     local_sizes,
     read_local,
 )
-from inspector.formats._zip.records import ENCRYPTED, HAS_DESCRIPTOR, LOCAL, LOCAL_SIZE, STORED
 
 MAX_STRAYS = 100_000
 """Members at other places that are kept."""

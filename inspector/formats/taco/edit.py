@@ -9,7 +9,7 @@ from inspector.core.archive import Archive
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.numbers import grouped
 from inspector.core.source import Source
-from inspector.formats._zip.records import CENTRAL_SIZE, CENTRAL_STRUCT, FULL_32, STORED, UTF_8, Central
+from inspector.formats._zip.records import CENTRAL_CRC, CENTRAL_SIZE, CENTRAL_STRUCT, FULL_32, STORED, UTF_8, Central
 from inspector.formats.taco.header import LOCAL_CRC_OFFSET, MAX_ENTRIES, PAYLOAD_SIZE, TacoHeader
 
 MAX_NUMBER = 2**64 - 1
@@ -17,9 +17,6 @@ MAX_NUMBER = 2**64 - 1
 
 
 CRC_SIZE = 4
-
-
-_CENTRAL_CRC = 16
 
 
 def header_edit(archive: Archive, entries: Sequence[tuple[int, int]], count: int | None = None) -> Edit:
@@ -103,7 +100,7 @@ def _central_obstacles(source: Source, header: TacoHeader) -> Iterator[str]:
     """Reasons in the central directory's entry for the header, which an update would leave wrong."""
     if header.central_crc_offset is None:
         return
-    data = source.read(header.central_crc_offset - _CENTRAL_CRC, CENTRAL_SIZE)
+    data = source.read(header.central_crc_offset - CENTRAL_CRC, CENTRAL_SIZE)
     if len(data) < CENTRAL_SIZE:
         return  # the file has become shorter, which the writes will report
     central = Central._make(CENTRAL_STRUCT.unpack(data))

@@ -19,8 +19,7 @@ from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.eocd import find_eocd, first_name
-from inspector.formats._zip.headers import read_local
-from inspector.formats._zip.records import ENCRYPTED, LOCAL, LOCAL_SIZE, STORED, UTF_8
+from inspector.formats._zip.records import CENTRAL_CRC, ENCRYPTED, LOCAL, LOCAL_SIZE, STORED, UTF_8, read_local
 from inspector.formats.taco.kinds import TACO_ENTRY, TACO_PAYLOAD
 
 
@@ -65,13 +64,10 @@ LOCAL_CRC_OFFSET = 14
 """The file offset of the CRC in the local header."""
 
 
-_CENTRAL_CRC = 16
-
-
 _ENTRY_SIZE = 16
 
 
-_NAME = str(Layout.HEADER).encode()
+HEADER_NAME = str(Layout.HEADER).encode()
 
 
 class TacoHeader(Struct, frozen=True):
@@ -93,11 +89,6 @@ class TacoHeader(Struct, frozen=True):
     central_crc: int | None
     central_crc_offset: int | None
     obstacles: tuple[str, ...]
-
-    @property
-    def editable(self) -> bool:
-        """Whether the three writes of an update are possible."""
-        return not self.obstacles
 
     def entry_span(self, index: int) -> Span:
         """The file bytes of an entry."""
@@ -122,20 +113,22 @@ def read_header(source: Source, directory: Directory, layout: Layout) -> TacoHea
     if zlib.crc32(data) != local.crc:
         data = data[: _room(directory, start)]
     whole = data.ljust(PAYLOAD_SIZE, b"\0")
-    central = _central_offset(directory)
+    first = directory.first
+    central = directory.central[first] if directory.listed and first >= 0 else None
     listed = directory.members.path(directory.central.index(central)) if central is not None else None
-    crc_field = source.read(central + _CENTRAL_CRC, 4) if central is not None else b""
+    crc_field = source.read(central + CENTRAL_CRC, 4) if central is not None else b""
     obstacles = (
         (layout is Layout.GHOST, "it has the older layout TACO_GHOST of 156 bytes"),
-        (name != _NAME and layout is Layout.HEADER, f"the local header names it {brief(name)}"),
+        (name != HEADER_NAME and layout is Layout.HEADER, f"the local header names it {brief(name)}"),
         (
-            listed not in (_NAME, None) and layout is Layout.HEADER,
+            listed not in (HEADER_NAME, None) and layout is Layout.HEADER,
             f"the central directory names it {brief(listed or b'')}",
         ),
         (bool(extra), f"it has an extra field of {in_bytes(len(extra))}"),
         (local.method != STORED, "it is compressed"),
         ((local.stored, local.size) != (PAYLOAD_SIZE, PAYLOAD_SIZE), "its sizes are not 116 bytes"),
-        (bool(local.flags & ~UTF_8), _flag_reason(local.flags)),
+        (bool(local.flags & ENCRYPTED), "it is encrypted"),
+        (bool(local.flags & ~UTF_8) and not local.flags & ENCRYPTED, f"its flags are 0x{local.flags:04X}"),
         (plain and len(data) < PAYLOAD_SIZE, "the payload is cut off"),
         (central is None, "the central directory has no entry for it"),
     )
@@ -148,7 +141,7 @@ def read_header(source: Source, directory: Directory, layout: Layout) -> TacoHea
         crc=zlib.crc32(data),
         local_crc=local.crc,
         central_crc=int.from_bytes(crc_field, "little") if len(crc_field) == 4 else None,
-        central_crc_offset=central + _CENTRAL_CRC if central is not None else None,
+        central_crc_offset=central + CENTRAL_CRC if central is not None else None,
         obstacles=tuple(reason for applies, reason in obstacles if applies),
     )
 
@@ -165,19 +158,9 @@ def _room(directory: Directory, start: int) -> int:
     return max(0, min(others, default=start + PAYLOAD_SIZE) - start)
 
 
-def _flag_reason(flags: int) -> str:
-    return "it is encrypted" if flags & ENCRYPTED else f"its flags are 0x{flags:04X}"
-
-
 def entries_of(payload: bytes) -> tuple[tuple[int, int], ...]:
     """The seven entries of a payload, as (offset, length)."""
     return tuple(struct.iter_unpack("<QQ", payload[4:]))
-
-
-def _central_offset(directory: Directory) -> int | None:
-    """The offset of the central directory header of the member at the start of the file."""
-    first = directory.first
-    return directory.central[first] if directory.listed and first >= 0 else None
 
 
 def target_member(directory: Directory, entry: tuple[int, int]) -> int | None:

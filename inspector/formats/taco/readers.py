@@ -12,11 +12,8 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.reader import MAX_READ_BYTES, Reader, ReaderKind, Recorder, Rejected
 from inspector.formats._readers import ZIP_READERS, local_file
+from inspector.formats.taco.header import HEADER_NAME, HEADER_SIZE, MAX_ENTRIES, PAYLOAD_SIZE
 
-_NAME = b"TACO_HEADER"
-_SIZE = 157
-_PAYLOAD = (41, 157)
-_MAX_ENTRIES = 7
 _VERSION = 20
 _PARQUET = b"PAR1"
 _PARQUET_TAIL = 8
@@ -25,9 +22,9 @@ _TACOZIP = "tacozip"
 
 def _parse_header(trace: Recorder) -> list[tuple[int, int]]:
     """The algorithm of the specification: the entries in use."""
-    data = trace.read(0, _SIZE)
+    data = trace.read(0, HEADER_SIZE)
     trace.step("read 157 bytes at 0", (0, len(data)), in_bytes(len(data)), "validate the buffer's size", read=True)
-    if len(data) < _SIZE:
+    if len(data) < HEADER_SIZE:
         raise trace.reject("validate the buffer's size", (0, len(data)), "TACOZ_ERR_PARAM: less than 157 bytes.")
     if data[:4] != b"PK\x03\x04":
         raise trace.reject(
@@ -38,7 +35,7 @@ def _parse_header(trace: Recorder) -> list[tuple[int, int]]:
         )
     trace.step("check the signature", (0, 4), "0x04034b50", "verify the file name")
     name = data[30:41]
-    if name != _NAME:
+    if name != HEADER_NAME:
         raise trace.reject(
             "verify the file name",
             (30, 41),
@@ -47,7 +44,7 @@ def _parse_header(trace: Recorder) -> list[tuple[int, int]]:
         )
     trace.step("verify the file name", (30, 41), name.decode(), "extract 116 bytes at 41")
     number = data[41]
-    if number > _MAX_ENTRIES:
+    if number > MAX_ENTRIES:
         raise trace.reject(
             "parse the count", (41, 42), f"TACOZ_ERR_INVALID_HEADER: the count is {number}, more than 7.", value=number
         )
@@ -74,7 +71,7 @@ def _read_as_specified(trace: Recorder) -> None:
 
 def _look_beside_the_algorithm(trace: Recorder) -> None:
     """What the specification says of the header, and its parser does not ask."""
-    data = trace.source.read(0, _SIZE)
+    data = trace.source.read(0, HEADER_SIZE)
     trace.step("not asked by the algorithm")
     with trace.inside():
         version = int.from_bytes(data[4:6], "little")
@@ -84,7 +81,7 @@ def _look_beside_the_algorithm(trace: Recorder) -> None:
             else f"the table says {_VERSION}; tacozip writes 10, either is fine"
         )
         trace.step("version needed", (4, 6), version, words)
-        stored, computed = data[14:18][::-1].hex(), f"{zlib.crc32(data[slice(*_PAYLOAD)]):08x}"
+        stored, computed = data[14:18][::-1].hex(), f"{zlib.crc32(data[HEADER_SIZE - PAYLOAD_SIZE : HEADER_SIZE]):08x}"
         fits = stored == computed
         words = "equal" if fits else "a ZIP reader rejects TACO_HEADER"
         trace.step("CRC-32 of the payload", (14, 18), f"stored {stored}, computed {computed}", words, ok=fits)
@@ -103,7 +100,9 @@ def _run_tacozip(trace: Recorder) -> None:
         try:
             entries = tacozip.read_header(path)
         except Exception as error:  # whatever it raises is its answer
-            raise trace.reject("stopped with an exception", (0, _SIZE), f"{type(error).__name__}: {error}") from error
+            raise trace.reject(
+                "stopped with an exception", (0, HEADER_SIZE), f"{type(error).__name__}: {error}"
+            ) from error
     for at, (offset, length) in enumerate(entries):
         start = 45 + 16 * at
         trace.step(f"entry {at}", (start, start + 16), f"offset {offset:,}, length {length:,}")

@@ -15,13 +15,13 @@ from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.span import Span
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.headers import read_local
 from inspector.formats._zip.rebuild import Rebuilt
-from inspector.formats._zip.records import Local
+from inspector.formats._zip.records import Local, read_local
 from inspector.formats._zip.repair import in_place, repair_end, repair_headers, repair_records
 from inspector.formats._zip.salvage import copied, has_whole, salvage
 from inspector.formats.taco.edit import payload_edit, payload_of, why_not_editable
 from inspector.formats.taco.header import (
+    HEADER_NAME,
     HEADER_SIZE,
     LOCAL_CRC_OFFSET,
     MAX_ENTRIES,
@@ -33,9 +33,6 @@ from inspector.formats.taco.header import (
 )
 
 _HEADER_CODES = frozenset({"taco-torn-after-write-1", "taco-torn-after-write-2", "taco-crc"})
-
-
-_NAME = str(Layout.HEADER).encode()
 
 
 _PAYLOAD_SPAN = Span(HEADER_SIZE - PAYLOAD_SIZE, HEADER_SIZE)
@@ -85,9 +82,9 @@ def _repair_name(archive: Archive, directory: Directory, header: TacoHeader) -> 
         return
     for start, stop in wrong[0].spans:
         old = archive.source.read(start, stop - start)
-        if len(old) == len(_NAME) and old != _NAME:
-            title = f"Set the name of the header at {grouped(start)} to {_NAME.decode()}, as in its other record"
-            edit = in_place(archive, title, [Patch(start, old, _NAME)])
+        if len(old) == len(HEADER_NAME) and old != HEADER_NAME:
+            title = f"Set the name of the header at {grouped(start)} to {HEADER_NAME.decode()}, as in its other record"
+            edit = in_place(archive, title, [Patch(start, old, HEADER_NAME)])
             fixes, why = frozenset({"zip-local-name", "taco-layout"}), "The other record has this name."
             yield Repair("taco-set-name", title, fixes, edit=edit, lossless=why)
 
@@ -232,24 +229,22 @@ def _assumption(archive: Archive, header: TacoHeader, *, restorable: bool) -> st
     """What finishing an update assumes: a CRC-32 that nothing recorded is written over those that are."""
     if restorable:
         return "An update of the header was interrupted after its first write, and nothing is damaged."
+    used, unused = header.entries[: header.count], header.entries[header.count :]
     why = ""
     if header.central_crc is None and archive.detail.listed:
         why = ": the central directory has no entry for it"
     elif header.central_crc is not None and header.central_crc != header.local_crc:
         why = ": its two CRCs differ, which no interrupted update leaves"
-    elif not _is_convincing(archive, header):
+    elif (
+        not used
+        or any(map(any, unused))
+        or not all(length and offset + length <= archive.source.size for offset, length in used)
+    ):
         why = ": it has no entries, or some point outside the file or are not zero but unused"
     return (
         f"The 116 bytes of the header are as written, although they match no CRC-32{why}. Afterwards nothing "
         "shows that they may be damaged."
     )
-
-
-def _is_convincing(archive: Archive, header: TacoHeader) -> bool:
-    """Whether every entry in use points into this file, and every other one is zero."""
-    used, unused = header.entries[: header.count], header.entries[header.count :]
-    inside = all(length and offset + length <= archive.source.size for offset, length in used)
-    return bool(used) and inside and not any(map(any, unused))
 
 
 def _lost_targets(directory: Directory, rebuilt: Rebuilt) -> list[str]:
@@ -272,7 +267,7 @@ def _salvage(archive: Archive, directory: Directory) -> Repair:
     """Salvage the ZIP, with a header whose entries point to the new places of members."""
     header: TacoHeader | None = directory.header
     found = read_local(archive.source, 0)
-    if header is None or found is None or found[1] != _NAME or header.payload != _PAYLOAD_SPAN:
+    if header is None or found is None or found[1] != HEADER_NAME or header.payload != _PAYLOAD_SPAN:
         return salvage(archive, directory)
     known = header.crc in (header.local_crc, header.central_crc)
     entries = header.entries[: header.count] if known else ()
@@ -287,7 +282,7 @@ def _salvage(archive: Archive, directory: Directory) -> Repair:
             for outcome, (offset, length) in zip(outcomes, entries, strict=True)
         ]
         payload = payload_of(entries_there, len(entries_there))
-        return local._replace(crc=zlib.crc32(payload)), _NAME, payload
+        return local._replace(crc=zlib.crc32(payload)), HEADER_NAME, payload
 
     loses = ["The entries of the TACO header, which match no CRC-32: the new header has none."] if not known else []
     if known and header.count > MAX_ENTRIES:

@@ -31,7 +31,7 @@ from inspector.formats._zip.records import (
     make_end_records,
 )
 from inspector.formats.taco.edit import payload_of
-from inspector.formats.taco.header import PAYLOAD_SIZE, Layout
+from inspector.formats.taco.header import HEADER_NAME, PAYLOAD_SIZE
 
 MAX_ARCHIVE_BYTES = FULL_32
 """The largest archive without ZIP64: 4 GiB less one byte."""
@@ -39,9 +39,6 @@ MAX_ARCHIVE_BYTES = FULL_32
 
 MAX_MEMBERS = FULL_16 - 2
 """Members without ZIP64, not counting the header."""
-
-
-HEADER_NAME = str(Layout.HEADER).encode()
 
 
 _NEEDED = 20

@@ -16,8 +16,7 @@ from inspector.formats._zip.check import ChecksumTable, check
 from inspector.formats._zip.decode import decode_zip
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.eocd import find_eocd
-from inspector.formats._zip.headers import read_local
-from inspector.formats._zip.records import CENTRAL_SIZE, LOCAL, LOCAL_SIZE, TACO_SUFFIXES
+from inspector.formats._zip.records import CENTRAL_SIZE, LOCAL, LOCAL_SIZE, TACO_SUFFIXES, read_local
 
 if TYPE_CHECKING:  # annotations only
     from inspector.core.repair import Content, Repair

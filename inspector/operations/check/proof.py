@@ -19,7 +19,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
 from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import Source, SourceError, blocks, expect
-from inspector.formats._zip.headers import data_start
+from inspector.formats._zip.records import data_start
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import decode, open_place, start
 from inspector.sources.s3.connection import DEFAULT, Connection

@@ -20,7 +20,8 @@ from inspector.core.names import decoded, visible
 from inspector.core.numbers import count, verb
 from inspector.core.program.progress import Progress
 from inspector.formats._zip.records import LOCAL_SIZE
-from inspector.formats.taco.write import HEADER_NAME, Slot
+from inspector.formats.taco.header import HEADER_NAME
+from inspector.formats.taco.write import Slot
 from inspector.operations.create.inputs import Input
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.sources.s3.connection import DEFAULT, Connection
