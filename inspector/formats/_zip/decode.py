@@ -359,7 +359,7 @@ def _has_zip64(source: Source, member: Member) -> bool:
     """Whether the local header has ZIP64 information. One without room for it is not read."""
     room = member.spans[0].start - member.head - LOCAL_SIZE - len(member.path)
     local = read_local(source, member.head) if room >= _MIN_ZIP64_BYTES else None
-    return local is not None and zip64(local[2], 0, 0).present
+    return local is not None and zip64(local.extra, 0, 0).present
 
 
 def _report_descriptor(emitter: Emitter, directory: Directory, index: int, data: bytes, stop: int) -> None:

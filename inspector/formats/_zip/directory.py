@@ -51,7 +51,7 @@ from inspector.formats._zip.records import (
     Central,
     Header,
     Local,
-    ScannedMember,
+    LocalFile,
     central_headers,
     codec_of,
     method_text,
@@ -85,7 +85,7 @@ class Strays(Struct, frozen=True):
     ``unsearched``: the search ended before the file, so there may be more of both.
     """
 
-    members: tuple[ScannedMember, ...] = ()
+    members: tuple[LocalFile, ...] = ()
     broken: tuple[tuple[bytes, int], ...] = ()
     unsearched: bool = False
 

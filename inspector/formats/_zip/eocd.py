@@ -491,4 +491,4 @@ def _sample_offsets(source: Source, start: int, limit: int) -> list[tuple[int, b
 def is_header_of(source: Source, head: int, name: bytes) -> bool:
     """Whether there is a local header with this name at ``head``."""
     local = read_local(source, head)
-    return local is not None and local[1] == name
+    return local is not None and local.name == name

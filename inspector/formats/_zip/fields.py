@@ -57,7 +57,6 @@ from inspector.formats._zip.records import (
     ZIP64_END_SIZE,
     ZIP64_LOCATOR_PARTS,
     descriptor_parts,
-    local_sizes,
     read_local,
 )
 
@@ -277,13 +276,13 @@ class MemberRows:
         found = read_local(self.source, span.start)
         if found is None:
             return Field("gap", Kind.GAP, (span,))
-        begin = span.start + LOCAL_SIZE + len(found[1]) + len(found[2])
+        begin = found.begin
         children = [
             _header(self.source, Span(span.start, begin), None, _PLAIN),
             Field("file data", Kind.DATA, (Span(begin, max(begin, span.stop)),)),
         ]
         note = "Not in the central directory."
-        name = visible(found[1])
+        name = visible(found.name)
         return parent("local file", Kind.MEMBER, (span,), children, value=name, note=note, label=f"{name}, not listed")
 
 
@@ -450,28 +449,19 @@ def _orphans(source: Source, rows: Rows) -> list[tuple[int, int]]:
     for row in islice(rows.gaps, _MAX_GAPS):
         at, limit = rows.starts[row], rows.row_stop(row)
         while at < limit and len(found) < _MAX_ORPHANS:
-            stop = _orphan_stop(source, at, limit)
-            if stop is None:
+            local = read_local(source, at)
+            if local is None or local.sizes is None or local.stop > limit:
                 break
-            found.append((at, stop))
-            at = stop
+            found.append((at, local.stop))
+            at = local.stop
     return found
-
-
-def _orphan_stop(source: Source, at: int, limit: int) -> int | None:
-    local = read_local(source, at)
-    sizes = local_sizes(local[0], local[2]) if local else None
-    if local is None or sizes is None:
-        return None
-    stop = at + LOCAL_SIZE + len(local[1]) + len(local[2]) + sizes[0]
-    return stop if stop <= limit else None
 
 
 def _report_orphans(source: Source, emitter: Emitter, orphans: list[tuple[int, int]]) -> None:
     for start, stop in orphans:
         local = read_local(source, start)
-        name = visible(local[1]) if local else ""
-        if local is not None and not local[1] and stop == start + LOCAL_SIZE + len(local[2]):
+        name = visible(local.name) if local else ""
+        if local is not None and not local.name and stop == local.begin:
             emitter.report(
                 codes.FILLER, f"A local header without a name and content, at {start:,}, fills a gap.", (start, stop)
             )

@@ -252,6 +252,7 @@ def member_metadata(archive: Archive, index: int) -> MemberMetadata:
     local = read_local(archive.source, members.head_of(index))
     if local is None:
         return MemberMetadata()
+    header, extra = local.local, local.extra
     if members.marks_of(index) & SPECIAL:
         size = members.size(index)
         central = archive.detail.central if archive.detail is not None else ()
@@ -263,7 +264,6 @@ def member_metadata(archive: Archive, index: int) -> MemberMetadata:
             return MemberMetadata(target=b"".join(read_member(archive, index, Progress())) if has_target else None)
         except MemberError:  # where a damaged link leads is unknown
             return MemberMetadata()
-    header, _, extra = local
     for record in extra_records(extra):
         if record.identifier == TIMESTAMP and record.stop - record.start >= 5 and extra[record.start] & _HAS_CHANGED:
             seconds = extra[record.start + 1 : record.start + 5]

@@ -30,10 +30,9 @@ from inspector.formats._zip.records import (
     END_SIZE,
     FULL_32,
     LOCAL,
-    ScannedMember,
+    LocalFile,
     central_headers,
     codec_of,
-    local_files,
     make_central_header,
     make_end_records,
     read_local,
@@ -72,7 +71,7 @@ class _DirectoryPlace(Struct, frozen=True):
 
     start: int
     gaps: tuple[Span, ...] = ()
-    cut_off: ScannedMember | None = None
+    cut_off: LocalFile | None = None
 
 
 class Rebuilt(Struct, frozen=True):
@@ -88,9 +87,9 @@ class Rebuilt(Struct, frozen=True):
     edit: Edit
     start: int
     kept: int
-    made: tuple[ScannedMember, ...]
+    made: tuple[LocalFile, ...]
     gone: int
-    cut_off: ScannedMember | None
+    cut_off: LocalFile | None
     doubtful: bool
     gaps: tuple[Span, ...]
     left_out: int
@@ -225,7 +224,7 @@ def _left_out(source: Source, gaps: tuple[Span, ...], heads: Container[int], pro
     for head in found_outside(searched, LOCAL, outside, source.size, progress):
         local = read_local(source, head) if head >= free else None
         if local is not None and head in heads:
-            free = next(local_files(source, head)).stop
+            free = local.stop
         elif local is not None:
             number += 1
     return number or int(searched.left <= 0)

@@ -11,6 +11,7 @@ from struct import pack
 from typing import Annotated, Any, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.field import Value
 from inspector.core.finding import FindingType
@@ -432,8 +433,38 @@ def make_end_records(entries: int, directory_size: int, directory_offset: int, c
 _NAME_GUESS_BYTES = 256
 
 
-def read_local(source: Source, at: int) -> tuple[Local, bytes, bytes] | None:
-    """The local header at ``at``, its name and its extra field; None if there is none or it is cut off."""
+class LocalFile(Struct, frozen=True):
+    """A member by its local header at ``head``; ``[head, stop)`` are its bytes from header to data descriptor.
+
+    Where it was only read, ``local`` is what the header says, and without sizes in it ``stop`` is where the data
+    begins. Where it was scanned, ``local`` has its true CRC-32 and sizes, wherever they are recorded; ``proved``: they
+    were computed from the data, and its descriptor has the same.
+    """
+
+    head: int
+    local: Local
+    name: bytes
+    extra: bytes
+    stop: int = 0
+    descriptor: int = 0
+    proved: bool = False
+
+    @property
+    def begin(self) -> int:
+        """Where its data begins."""
+        return self.head + LOCAL_SIZE + len(self.name) + len(self.extra)
+
+    @property
+    def sizes(self) -> tuple[int, int] | None:
+        """Stored and decoded size by the header; None if only a data descriptor has them."""
+        if self.local.flags & HAS_DESCRIPTOR and self.local.stored in (0, FULL_32):
+            return None
+        wide = zip64(self.extra, self.local.size, self.local.stored)
+        return wide.stored, wide.size
+
+
+def read_local(source: Source, at: int) -> LocalFile | None:
+    """What the local header at ``at`` says; None if there is none or it is cut off."""
     if not 0 <= at <= source.size - LOCAL_SIZE:
         return None
     data = source.read(at, LOCAL_SIZE + _NAME_GUESS_BYTES)
@@ -446,47 +477,8 @@ def read_local(source: Source, at: int) -> tuple[Local, bytes, bytes] | None:
     if size > len(data):
         return None
     name_stop = LOCAL_SIZE + local.name_length
-    return local, data[LOCAL_SIZE:name_stop], data[name_stop:size]
-
-
-def local_sizes(local: Local, extra: bytes) -> tuple[int, int] | None:
-    """Stored and decoded size from the local header; None if only a data descriptor has them."""
-    if local.flags & HAS_DESCRIPTOR and local.stored in (0, FULL_32):
-        return None
-    wide = zip64(extra, local.size, local.stored)
-    return wide.stored, wide.size
-
-
-class LocalFile(Struct, frozen=True):
-    """A member as its local header at ``head`` describes it: its data begins at ``begin``, the next record at ``stop``.
-
-    ``sizes`` are its stored and decoded size. If only a data descriptor has them, it is None and ``stop`` is ``begin``.
-    """
-
-    head: int
-    local: Local
-    name: bytes
-    extra: bytes
-    begin: int
-    sizes: tuple[int, int] | None
-    descriptor: int
-    stop: int
-
-
-class ScannedMember(Struct, frozen=True):
-    """A member found by its local header; ``[head, stop)`` are its bytes from header to data descriptor.
-
-    ``local`` has its true CRC-32 and sizes, wherever they are recorded; its data begins at ``begin``. ``proved``: they
-    were computed from the data, and its descriptor has the same.
-    """
-
-    local: Local
-    name: bytes
-    extra: bytes
-    head: int
-    begin: int
-    stop: int
-    proved: bool = False
+    found = LocalFile(at, local, data[LOCAL_SIZE:name_stop], data[name_stop:size])
+    return replace(found, stop=found.begin + (found.sizes or (0, 0))[0])
 
 
 def local_files(source: Source, start: int) -> Iterator[LocalFile]:
@@ -497,17 +489,13 @@ def local_files(source: Source, start: int) -> Iterator[LocalFile]:
     """
     at = start
     while (found := read_local(source, at)) is not None:
-        local, name, extra = found
-        begin = at + LOCAL_SIZE + len(name) + len(extra)
-        sizes = local_sizes(local, extra)
-        stop = begin + sizes[0] if sizes is not None else begin
-        whole = sizes is not None and stop <= source.size
-        forms = FORMS if whole and local.flags & HAS_DESCRIPTOR else ()
-        descriptor = next((size for size in forms if source.read(stop + size, 4) in FOLLOWING), 0)
-        yield LocalFile(at, local, name, extra, begin, sizes, descriptor, stop + descriptor)
+        whole = found.sizes is not None and found.stop <= source.size
+        forms = FORMS if whole and found.local.flags & HAS_DESCRIPTOR else ()
+        descriptor = next((size for size in forms if source.read(found.stop + size, 4) in FOLLOWING), 0)
+        at = found.stop + descriptor
+        yield replace(found, descriptor=descriptor, stop=at)
         if not whole:
             return
-        at = stop + descriptor
 
 
 MAX_MEMBERS = 2_000_000

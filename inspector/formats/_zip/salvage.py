@@ -22,7 +22,7 @@ from inspector.formats._zip.records import (
     STORED,
     Central,
     Local,
-    ScannedMember,
+    LocalFile,
     central_headers,
     make_central_header,
     make_end_records,
@@ -108,7 +108,7 @@ def copied(archive: Archive, directory: Directory) -> Iterator[tuple[int, int]]:
     yield from ((each.begin, each.begin + each.local.stored) for each in _strays(directory, True))
 
 
-def _strays(directory: Directory, replaced: bool) -> list[ScannedMember]:
+def _strays(directory: Directory, replaced: bool) -> list[LocalFile]:
     """The members to copy from other places, without the one at the start of the file if it is ``replaced``."""
     return [each for each in directory.strays.members if each.head or not replaced]
 
@@ -134,7 +134,7 @@ def _copy(source: Source, directory: Directory, index: int) -> _Copy:
     heads = members.heads
     assert heads is not None
     found = read_local(source, heads[index])
-    local, name, extra = found if found is not None else (None, members.path(index), b"")
+    local, name, extra = (found.local, found.name, found.extra) if found else (None, members.path(index), b"")
     central = None
     if directory.listed:
         there = next(central_headers(source, directory.central[index], source.size), None)
@@ -159,7 +159,7 @@ def _copy(source: Source, directory: Directory, index: int) -> _Copy:
     return _Copy(whole, name, extra, central, start, stop)
 
 
-def _stray_copy(stray: ScannedMember) -> _Copy:
+def _stray_copy(stray: LocalFile) -> _Copy:
     flags = stray.local.flags & ~HAS_DESCRIPTOR
     whole = stray.local._replace(flags=flags, name_length=0, extra_length=0)
     return _Copy(whole, stray.name, stray.extra, None, stray.begin, stray.begin + whole.stored)

@@ -35,11 +35,10 @@ from inspector.formats._zip.records import (
     LOCAL_SIZE,
     MAX_MEMBERS,
     STORED,
-    ScannedMember,
+    LocalFile,
     codec_of,
     form_of,
     local_files,
-    local_sizes,
     read_local,
 )
 
@@ -64,9 +63,9 @@ _FIRST_BYTES = 1024
 class ScanResult(Struct):
     """Members in file order; the last ends at ``stop``. ``cut_off`` is a member that the file ends in."""
 
-    members: list[ScannedMember] = field(default_factory=list)
+    members: list[LocalFile] = field(default_factory=list)
     stop: int = 0
-    cut_off: ScannedMember | None = None
+    cut_off: LocalFile | None = None
 
 
 class VerifiedNumbers(NamedTuple):
@@ -113,15 +112,12 @@ class Scanner:
             found.stop = member.stop
         return found
 
-    def member(self, head: int) -> ScannedMember | None:
+    def member(self, head: int) -> LocalFile | None:
         """The member with a local header at ``head``; None if its size is unknown."""
-        found = read_local(self.source, head)
-        if found is None:
+        member = read_local(self.source, head)
+        if member is None:
             return None
-        header, name, extra = found
-        begin = head + LOCAL_SIZE + len(name) + len(extra)
-        member = ScannedMember(header, name, extra, head, begin, begin)
-        sizes, whole = local_sizes(header, extra), self.verified.get(head)
+        header, sizes, whole = member.local, member.sizes, self.verified.get(head)
         claimed = replace(member, local=header._replace(stored=sizes[0], size=sizes[1])) if sizes is not None else None
         if whole is not None and not self._claims_nothing(member, claimed, whole):
             same = CODECS.get(header.method) is whole.codec
@@ -131,7 +127,7 @@ class Scanner:
         scanned = claimed or self._measured(member)
         return self._described(scanned) if scanned is not None else None
 
-    def _claims_nothing(self, member: ScannedMember, claimed: ScannedMember | None, whole: VerifiedNumbers) -> bool:
+    def _claims_nothing(self, member: LocalFile, claimed: LocalFile | None, whole: VerifiedNumbers) -> bool:
         """Whether ``whole`` is an empty content while the local header has one that matches.
 
         An empty content matches the CRC-32 of nothing everywhere, so zeros in a directory prove nothing.
@@ -141,7 +137,7 @@ class Scanner:
         other = claimed or self._measured(member)
         return other is not None and self.fits(other)
 
-    def fits(self, member: ScannedMember) -> bool:
+    def fits(self, member: LocalFile) -> bool:
         """Whether a member's content matches its numbers; False if its method cannot be read."""
         codec = codec_of(member.local.method, member.local.flags)
         stop = member.begin + member.local.stored
@@ -161,7 +157,7 @@ class Scanner:
             self.progress.advance(0)
         return (crc, local.stored) == (local.crc, local.size)
 
-    def _described(self, member: ScannedMember) -> ScannedMember:
+    def _described(self, member: LocalFile) -> LocalFile:
         """The member with the CRC-32 of its data descriptor, if there is one, and where that ends."""
         local, at = member.local, member.begin + member.local.stored
         if local.flags & HAS_DESCRIPTOR:
@@ -172,7 +168,7 @@ class Scanner:
                     return replace(member, local=local._replace(crc=crc), stop=at + size)
         return replace(member, stop=at)
 
-    def _measured(self, member: ScannedMember) -> ScannedMember | None:
+    def _measured(self, member: LocalFile) -> LocalFile | None:
         """The member with numbers measured from its data; None if its data descriptor does not confirm them.
 
         An empty member and a deflate stream mark their own end. If the file ends before a stream does, the stored size
@@ -236,7 +232,7 @@ def find_strays(archive: Archive, directory: Directory, progress: Progress) -> S
     if listed and all(names.values()):
         return Strays()
     lengths = set(map(len, names))
-    found: list[ScannedMember] = []
+    found: list[LocalFile] = []
     broken: dict[bytes, int] = {}
     searched = Metered(source, max(MAX_SEARCHED_BYTES, 2 * (sum(members.stops) - sum(members.starts))))
     scanner = Scanner(source, progress, left=MAX_READS_OF_FILE * source.size)
@@ -250,8 +246,8 @@ def find_strays(archive: Archive, directory: Directory, progress: Progress) -> S
         size = int.from_bytes(source.read(head + NAME_LENGTH_AT, 2), "little")
         read = read_local(source, head) if size in lengths or not listed else None
         left = scanner.left
-        scanner.left -= LOCAL_SIZE if read is None else LOCAL_SIZE + len(read[1]) + len(read[2])
-        if read is None or not read[1] or names.get(read[1], listed):
+        scanner.left -= LOCAL_SIZE if read is None else read.begin - head
+        if read is None or not read.name or names.get(read.name, listed):
             continue
         member = scanner.member(head)
         if member is not None and scanner.fits(member):
@@ -260,8 +256,8 @@ def find_strays(archive: Archive, directory: Directory, progress: Progress) -> S
             free = member.stop
             scanner.left = left
             searched.left += free - head
-        elif read[1] not in names and len(broken) < MAX_STRAYS:
-            broken[read[1]] = head
+        elif read.name not in names and len(broken) < MAX_STRAYS:
+            broken[read.name] = head
     ended = scanner.left <= 0 or searched.left <= 0 or len(found) == MAX_STRAYS
     lost = tuple(each for each in broken.items() if each[0] not in names)
     return Strays(tuple(found), lost, ended and not (listed and all(names.values())))
@@ -289,9 +285,9 @@ def _is_credible(archive: Archive, directory: Directory, index: int) -> bool:
     read = read_local(archive.source, heads[index]) if heads is not None else None
     if read is None:
         return True
-    local, name, extra = read
-    sizes = None if local.method != STORED or local.flags & ENCRYPTED else local_sizes(local, extra)
-    return bool(name) and (sizes is None or sizes[0] == sizes[1])
+    plain = read.local.method == STORED and not read.local.flags & ENCRYPTED
+    sizes = read.sizes if plain else None
+    return bool(read.name) and (sizes is None or sizes[0] == sizes[1])
 
 
 def _is_inside(source: Source, head: int, claimed: list[Span]) -> bool:

@@ -104,11 +104,11 @@ def _central_obstacles(source: Source, header: TacoHeader) -> Iterator[str]:
     if len(data) < CENTRAL_SIZE:
         return  # the file has become shorter, which the writes will report
     central = Central._make(CENTRAL_STRUCT.unpack(data))
-    if FULL_32 in (central.stored, central.size, central.offset):
-        yield "the central directory has its numbers in a ZIP64 extra field"
-    elif (central.stored, central.size) != (PAYLOAD_SIZE, PAYLOAD_SIZE):
-        yield "its sizes in the central directory are not 116 bytes"
-    if central.method != STORED:
-        yield "it is compressed according to the central directory"
-    if central.flags & ~UTF_8:
-        yield f"its flags in the central directory are 0x{central.flags:04X}"
+    wide, sizes = FULL_32 in (central.stored, central.size, central.offset), (central.stored, central.size)
+    obstacles = (
+        (wide, "the central directory has its numbers in a ZIP64 extra field"),
+        (not wide and sizes != (PAYLOAD_SIZE, PAYLOAD_SIZE), "its sizes in the central directory are not 116 bytes"),
+        (central.method != STORED, "it is compressed according to the central directory"),
+        (bool(central.flags & ~UTF_8), f"its flags in the central directory are 0x{central.flags:04X}"),
+    )
+    yield from (reason for applies, reason in obstacles if applies)

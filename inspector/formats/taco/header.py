@@ -106,8 +106,7 @@ def read_header(source: Source, directory: Directory, layout: Layout) -> TacoHea
     found = read_local(source, 0)
     if found is None:
         return None
-    local, name, extra = found
-    start = LOCAL_SIZE + len(name) + len(extra)
+    local, name, extra, start = found.local, found.name, found.extra, found.begin
     plain = local.method == STORED and local.stored == local.size == PAYLOAD_SIZE and not local.flags & ENCRYPTED
     data = source.read(start, PAYLOAD_SIZE) if plain else b""
     if zlib.crc32(data) != local.crc:

@@ -267,11 +267,11 @@ def _salvage(archive: Archive, directory: Directory) -> Repair:
     """Salvage the ZIP, with a header whose entries point to the new places of members."""
     header: TacoHeader | None = directory.header
     found = read_local(archive.source, 0)
-    if header is None or found is None or found[1] != HEADER_NAME or header.payload != _PAYLOAD_SPAN:
+    if header is None or found is None or found.name != HEADER_NAME or header.payload != _PAYLOAD_SPAN:
         return salvage(archive, directory)
     known = header.crc in (header.local_crc, header.central_crc)
     entries = header.entries[: header.count] if known else ()
-    local = found[0]._replace(flags=0)  # with its sizes and CRC, not in a data descriptor
+    local = found.local._replace(flags=0)  # with its sizes and CRC, not in a data descriptor
 
     kept = set(copied(archive, directory))
     outcomes = [_outcome(directory, archive.source.size, entry, kept) for entry in entries]

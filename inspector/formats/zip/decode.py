@@ -9,6 +9,7 @@ from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Severity
 from inspector.core.format import ProbeResult
 from inspector.core.names import visible
+from inspector.core.pieces import Piece, PieceSource, PieceTable, RepeatedSource
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.formats._zip import codes
@@ -56,28 +57,13 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     return found
 
 
-class _Blanked:
-    """A file of which the first bytes are zeros: those that were written over what it described."""
-
-    def __init__(self, source: Source, start: int) -> None:
-        self.name, self.size, self._source, self._start = source.name, source.size, source, start
-
-    def read(self, offset: int, length: int) -> bytes:
-        """See Source.read."""
-        data = self._source.read(offset, length)
-        zeros = min(max(0, self._start - offset), len(data)) if offset >= 0 else 0
-        return bytes(zeros) + data[zeros:]
-
-    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
-        """See Source.sibling."""
-        return self._source.sibling(suffix, instead_of)
-
-
 def older(archive: Archive, start: int) -> Content:
     """A new archive of the members of one whose bytes before ``start`` were written over."""
 
     def pieces(progress: Progress) -> Iterator[bytes]:
-        rest = Archive(_Blanked(archive.source, start), "zip", "ZIP archive", ())
+        zeros = Piece(RepeatedSource(b"\0", start), 0, start)
+        table = PieceTable((zeros, Piece(archive.source, start, archive.source.size - start)))
+        rest = Archive(PieceSource(archive.source, table), "zip", "ZIP archive", ())
         decode(rest.source, Emitter(rest), progress)
         check(rest, Emitter(rest), progress)
         saves = (each for each in repairs(rest, progress) if each.is_salvage and each.content is not None)
@@ -97,12 +83,12 @@ def _report_taco_name(source: Source, emitter: Emitter, directory: Directory) ->
         cause = "has no local header at its start"
         spans = [(0, min(len(LOCAL), source.size))]
     else:
-        cause = f"begins with the member {visible(local[1])}"
-        spans = [(LOCAL_SIZE, LOCAL_SIZE + len(local[1]))]
+        cause = f"begins with the member {visible(local.name)}"
+        spans = [(LOCAL_SIZE, LOCAL_SIZE + len(local.name))]
         heads = directory.members.heads
         if heads is not None and 0 in heads and directory.listed:
             name = directory.central[heads.index(0)] + CENTRAL_SIZE
-            spans.append((name, name + len(local[1])))
+            spans.append((name, name + len(local.name)))
     emitter.report(
         codes.NO_TACO_HEADER,
         f"The file has the name of a TACO archive, but {cause} instead of TACO_HEADER. It is read as a plain ZIP "
