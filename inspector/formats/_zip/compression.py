@@ -131,19 +131,15 @@ def _unpacked(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
             if len(over) > _MAX_OVER_BYTES:
                 break
     except (OSError, EOFError, ValueError, lzma.LZMAError, MemoryError) as error:
-        raise _translated(error, f"{what} of {name}") from error
+        if needs_too_much_memory(error):
+            raise RefusedMemberError(f"The {what} of {name} needs too much memory.") from error
+        raise MemberError(f"The {what} of {name} is damaged: {str(error).rstrip('.')}.") from error
     if decoder.eof or len(over) > _MAX_OVER_BYTES:
         yield over
     if decoder.eof:
         _refuse_rest(what, member, len(decoder.unused_data) + sum(map(len, stored)))
     elif marked or given < member.size:
         raise MemberError(f"The {what} of {name} does not end within its {in_bytes(member.stored)}.")
-
-
-def _translated(error: Exception, what: str) -> MemberError:
-    if needs_too_much_memory(error):
-        return RefusedMemberError(f"The {what} needs too much memory.")
-    return MemberError(f"The {what} is damaged: {str(error).rstrip('.')}.")
 
 
 def _bounded(decoder: BZ2Decompressor | LZMADecompressor, stored: Iterator[bytes]) -> Iterator[bytes]:

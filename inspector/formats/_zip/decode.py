@@ -32,7 +32,7 @@ from inspector.formats._zip.eocd import (
     find_eocd_after_members,
     is_encrypted,
 )
-from inspector.formats._zip.extra import ExtraPlace, report_extra, report_second_name
+from inspector.formats._zip.extra import ExtraPlace, report_extra
 from inspector.formats._zip.fields import (
     FirstMember,
     MemberRows,
@@ -255,10 +255,8 @@ def _find_cut_directory(source: Source, directory: Directory, stop: int) -> None
 def _limit(source: Source, directory: Directory) -> int:
     """Where local files have to end: the start of the directory or of the first end record."""
     eocd = directory.eocd
-    spans = [directory.span]
-    if eocd is not None:
-        spans += [eocd.zip64, eocd.locator, eocd.record]
-    return min((span.start for span in spans if span is not None), default=source.size)
+    ends = (eocd.zip64, eocd.locator, eocd.record) if eocd is not None else ()
+    return min((span.start for span in (directory.span, *ends) if span is not None), default=source.size)
 
 
 def _end_fields(source: Source, directory: Directory) -> list[Field]:
@@ -395,7 +393,6 @@ def list_local_files(source: Source, emitter: Emitter, directory: Directory, sta
             return found.head
         place = ExtraPlace(found.head + LOCAL_SIZE + len(found.name), found.name, len(directory.members), local=True)
         report_extra(emitter, found.extra, place)
-        report_second_name(emitter, found.extra, place)
         _append_local_file(source, emitter, directory, found, found.sizes)
         at = min(found.stop, source.size)
         if len(directory.members) % _MEMBERS_PER_STEP == 0:

@@ -25,7 +25,6 @@ from inspector.formats._zip.extra import (
     extra_records,
     is_harmless,
     report_extra,
-    report_second_name,
 )
 from inspector.formats._zip.members import (
     AttributeCheck,
@@ -366,10 +365,9 @@ class DirectoryWalk:
             return data_start
         extra = rest[local.name_length :]
         local_place = ExtraPlace(head + LOCAL_SIZE + local.name_length, name, index, local=True)
-        report_extra(self.emitter, extra, local_place)
         # A second name that is in both headers is reported once.
-        if extra and extra != self.source.read(place[0] + CENTRAL_SIZE + len(name), central.extra_length):
-            report_second_name(self.emitter, extra, local_place)
+        names = bool(extra) and extra != self.source.read(place[0] + CENTRAL_SIZE + len(name), central.extra_length)
+        report_extra(self.emitter, extra, local_place, names=names)
         zip64_sizes = local.needed != central.needed and has_wide_sizes(self.source, place[0])
         different = differences(central, local, name, rest[: local.name_length], extra, zip64_sizes=zip64_sizes)
         for what, text, local_span, central_span in different:
@@ -389,7 +387,6 @@ class DirectoryWalk:
         stored, size, offset = numbers
         index = place.member
         report_extra(self.emitter, extra, place)
-        report_second_name(self.emitter, extra, place)
         wide = zip64(extra, size, stored, offset)
         if wide.present and FULL_32 not in (size, stored, offset):
             message = f"Member {index} has ZIP64 information that none of its numbers needs."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import compress
 from typing import NamedTuple
 from zlib import crc32
 
@@ -202,29 +203,27 @@ def _record_field(
 
 
 def _data_parts(identifier: int, data: bytes, placeholders: tuple[bool, bool, bool]) -> list[Part]:
-    if identifier == ZIP64:
-        names = ("Original Size", "Compressed Size", "Relative Header Offset")
-        kinds = (Kind.LENGTH, Kind.LENGTH, Kind.OFFSET)
-        parts = [Part(names[i], 8, kinds[i]) for i in range(3) if placeholders[i]]
-    elif identifier == TIMESTAMP:
-        parts = [Part("Flags", 1, Kind.FLAGS, digits=2)]
-        parts += [Part(name, 4, Kind.TIME, note=_instant) for name in ("ModTime", "AcTime", "CrTime")]
-    elif identifier in (UNICODE_PATH, _UNICODE_COMMENT):
-        name = "UnicodeName" if identifier == UNICODE_PATH else "UnicodeComment"
-        parts = [
-            Part("Version", 1, Kind.NUMBER),
-            Part("NameCRC32", 4, Kind.DIGEST, digits=8),
-            Part(name, max(0, len(data) - _TEXT_AT), Kind.NAME, visible),
-        ]
-    else:
-        parts = []
-    return _parts_within(parts, len(data))
-
-
-def _parts_within(parts: list[Part], size: int) -> list[Part]:
-    """The parts that fit into ``size`` bytes, and one for the rest."""
+    wide = (
+        Part("Original Size", 8, Kind.LENGTH),
+        Part("Compressed Size", 8, Kind.LENGTH),
+        Part("Relative Header Offset", 8, Kind.OFFSET),
+    )
+    text = "UnicodeName" if identifier == UNICODE_PATH else "UnicodeComment"
+    unicode = (
+        Part("Version", 1, Kind.NUMBER),
+        Part("NameCRC32", 4, Kind.DIGEST, digits=8),
+        Part(text, max(0, len(data) - _TEXT_AT), Kind.NAME, visible),
+    )
+    times = (Part(name, 4, Kind.TIME, note=_instant) for name in ("ModTime", "AcTime", "CrTime"))
+    parts: dict[int, Iterable[Part]] = {
+        ZIP64: compress(wide, placeholders),
+        TIMESTAMP: (Part("Flags", 1, Kind.FLAGS, digits=2), *times),
+        UNICODE_PATH: unicode,
+        _UNICODE_COMMENT: unicode,
+    }
     kept: list[Part] = []
-    for part in parts:
+    size = len(data)
+    for part in parts.get(identifier, ()):
         if part.size <= size:
             kept.append(part)
             size -= part.size
@@ -329,8 +328,8 @@ def extra_faults(data: bytes, *, local: bool) -> list[ExtraFault]:
     return found
 
 
-def report_extra(emitter: Emitter, data: bytes, place: ExtraPlace) -> None:
-    """Report the faults of one extra field."""
+def report_extra(emitter: Emitter, data: bytes, place: ExtraPlace, *, names: bool = True) -> None:
+    """Report the faults of one extra field, and with ``names`` a second name that differs from that in the header."""
     for what, text, start, stop in extra_faults(data, local=place.local):
         emitter.report(
             what,
@@ -339,10 +338,7 @@ def report_extra(emitter: Emitter, data: bytes, place: ExtraPlace) -> None:
             member=place.member,
         )
 
-
-def report_second_name(emitter: Emitter, data: bytes, place: ExtraPlace) -> None:
-    """Report a second name that differs from the name in the header."""
-    for identifier, start, stop in extra_records(data):
+    for identifier, start, stop in extra_records(data) if names else ():
         if identifier == UNICODE_PATH and stop - start >= _TEXT_AT and data[start] == 1:
             at = start + _TEXT_AT
             if data[at:stop] != place.name:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from operator import add
 
@@ -106,53 +106,39 @@ def _header(source: Source, span: Span, member: int | None, shown_as: FirstMembe
     data = source.read(span.start, span.size)
     head, packed = data[: record.size], LOCAL_STRUCT if local else CENTRAL_STRUCT
     numbers = packed.unpack(head) if len(head) == record.size else (0,) * len(CENTRAL_PARTS)
-    flags, _, _, _, _, stored, size, name_size, extra_size = numbers[2 if local else 3 :][:9]
+    flags, _, _, _, _, stored, decoded, name_size, extra_size = numbers[2 if local else 3 :][:9]
     name_stop = record.size + name_size
     extra_stop = len(data) if local else name_stop + extra_size
-    placeholders = (size == FULL_32, stored == FULL_32, not local and numbers[-1] == FULL_32)
+    placeholders = (decoded == FULL_32, stored == FULL_32, not local and numbers[-1] == FULL_32)
     word = shown_as.file_name if shown_as is not None else "file name"
     pieces: tuple[tuple[bytes, Callable[[bytes, int], Field]], ...] = (
-        (data[record.size : name_stop], lambda name, at: _name(word, name, at, flags)),
+        (
+            data[record.size : name_stop],
+            lambda name, at: Field(word, Kind.NAME, (Span(at, at + len(name)),), visible(name), name_note(name, flags)),
+        ),
         (data[name_stop:extra_stop], lambda extra, at: extra_field(extra, at, placeholders, local=local)),
-        (data[extra_stop:], _comment),
+        (
+            data[extra_stop:],
+            lambda comment, at: Field("file comment", Kind.TEXT, (Span(at, at + len(comment)),), visible(comment)),
+        ),
     )
-    children = _header_fields(
-        record, data, span, [(len(piece), partial(make, piece)) for piece, make in pieces if piece]
-    )
+    rest = [(len(piece), partial(make, piece)) for piece, make in pieces if piece]
+    # Each is made when it is asked for, unless the header is cut off.
+    children: Sequence[Field]
+    if len(data) == span.size >= record.size:
+        children = record.placed(data, span.start, rest)
+    else:
+        cut_off, at = record.fields(data[: record.size], span.start), span.start + record.size
+        for size, make in rest:
+            cut_off.append(make(at))
+            at += size
+        children = tile(cut_off, (span,))
     if local:
         where = "APPNOTE 4.3.7"
         return Field(_LOCAL_NAME, LOCAL_HEADER, (span,), None, "", children, "", where, member, label=_LOCAL_LABEL)
     shown = visible(data[record.size : name_stop])
     label, name = f"central record, {shown}", "central directory header"
     return Field(name, CENTRAL_HEADER, (span,), shown, children=children, member=member, label=label)
-
-
-def _header_fields(
-    record: Record, data: bytes, span: Span, rest: Sequence[tuple[int, Callable[[int], Field]]]
-) -> Sequence[Field]:
-    """The fields of a header, of which each is made when it is asked for unless the header is cut off."""
-    if len(data) == span.size >= record.size:
-        return record.placed(data, span.start, rest)
-    children = record.fields(data[: record.size], span.start)
-    at = span.start + record.size
-    for size, make in rest:
-        children.append(make(at))
-        at += size
-    return tile(children, (span,))
-
-
-def _name(word: str, name: bytes, start: int, flags: int) -> Field:
-    return Field(word, Kind.NAME, (Span(start, start + len(name)),), visible(name), name_note(name, flags))
-
-
-def _comment(comment: bytes, start: int) -> Field:
-    return Field("file comment", Kind.TEXT, (Span(start, start + len(comment)),), visible(comment))
-
-
-def _data_descriptor(source: Source, span: Span) -> Field:
-    children, _ = fields_of(descriptor_parts(span.size), source.read(span.start, span.size), span.start)
-    note = FORMS.get(span.size, "")
-    return parent("data descriptor", DATA_DESCRIPTOR, (span,), children, note=note, specification="APPNOTE 4.3.9")
 
 
 class MemberRows:
@@ -163,7 +149,6 @@ class MemberRows:
         self.directory = directory
         self.rows = rows
         self.first_member = first_member
-        self._shown_whole: int | None = None
 
     def table(self) -> FieldTable:
         """The table of all rows."""
@@ -214,7 +199,7 @@ class MemberRows:
         # Of a header that other members claim too, only what is shown here is read: it may have 128 KiB.
         stop = min(data.start, max(span.stop, member.head + LOCAL_SIZE))
         header = Span(member.head, stop)
-        if (header.start < span.start or span.stop < header.stop) and self._is_shown_elsewhere(span.start):
+        if (header.start < span.start or span.stop < header.stop) and span.start >= self._shown_whole:
             children = [Field(_LOCAL_NAME, LOCAL_HEADER, (header,), note=_ELSEWHERE, member=index, label=_LOCAL_LABEL)]
         else:
             children = [self._header(header, first_member, index)]
@@ -226,24 +211,20 @@ class MemberRows:
                 content = with_inside(content, self.source, visible(member.path))
             children.append(content)
         if self.directory.descriptors[index]:
-            children.append(
-                _data_descriptor(self.source, Span(data.stop, data.stop + self.directory.descriptors[index]))
-            )
+            place = Span(data.stop, data.stop + self.directory.descriptors[index])
+            parts, _ = fields_of(descriptor_parts(place.size), self.source.read(place.start, place.size), place.start)
+            note, where = FORMS.get(place.size, ""), "APPNOTE 4.3.9"
+            children.append(parent("data descriptor", DATA_DESCRIPTOR, (place,), parts, note=note, specification=where))
         note = f"{member.codec}, {in_bytes(member.size)}"
         name = visible(member.path)
         return parent("local file", Kind.MEMBER, (span,), children, value=name, note=note, member=index, label=name)
 
-    def _is_shown_elsewhere(self, start: int) -> bool:
-        """Whether a header is only named that does not own all of its bytes, in the row from ``start`` on.
+    @cached_property
+    def _shown_whole(self) -> int:
+        """Where the rows begin in which a header is only named that does not own all of its bytes.
 
         Headers may lie in each other, each with 128 KiB to show; in file order they are shown while the budget lasts.
         """
-        if self._shown_whole is None:
-            self._shown_whole = self._shown_stop()
-        return start >= self._shown_whole
-
-    def _shown_stop(self) -> int:
-        """Where the rows begin of which no bytes are shown that others own."""
         members, rows = self.directory.members, self.rows
         heads = members.heads
         assert heads is not None
