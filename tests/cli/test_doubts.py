@@ -14,12 +14,14 @@ from inspector.core.verdict import Verdict
 from inspector.operations.check.checking import check_archive
 from inspector.operations.extract.extraction import Extraction
 from inspector.operations.extract.selection import all_members
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import load
 from inspector.operations.protocol.extraction_views import ExtractionOptions, OnConflict
 from inspector.resources import samples
 from tests.cli.running import Run
 from tests.damage import generator
 from tests.formats.tar.tar_building import build
+from tests.operations.archives import opened as session_of
 from tests.samples import writers
 from tests.sweeping import each_nth
 
@@ -31,7 +33,8 @@ NEWER = {f"new-{number}.bin": Random(number + 100).randbytes(4_000) for number i
 
 def assert_nothing_doubted_comes_out(location: Path, folder: Path) -> set[bytes]:
     """Returns the members that a check doubts, or that a digest contradicts."""
-    wrong, fine = set(), set()
+    wrong: set[bytes] = set()
+    fine: set[bytes] = set()
     for selection in all_members(str(location), load(str(location), Progress())):
         archive = selection.archive
         check_archive(archive, Progress())
@@ -109,3 +112,14 @@ def test_a_member_that_a_digest_beside_the_archive_contradicts_is_not_let_out(ru
     status, _, err = run("cat", path, "3.bin")
     assert status == 1
     assert "a.caf.sha256" in err
+
+
+def test_the_windows_session_lets_nothing_out_either(tmp_path: Path) -> None:
+    path = overwritten(tmp_path / "a.caf", writers.caf(NEWER))
+    session = session_of(path)
+    result = session.extract(Progress(), None, str(tmp_path / "to"))
+    assert (result.files, result.whole, result.unproved.count) == (0, False, len(FILES))
+    with pytest.raises(OperationError, match="another archive is where the first members were"):
+        session.export_member(Progress(), 0, str(tmp_path))  # dragged out, or opened in another program
+    result = session.extract(Progress(), None, str(tmp_path / "to"), doubtful=True)
+    assert (result.files, result.whole) == (len(FILES), True)

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from tests.cli.running import process
 from tests.formats.archives import codes, opened
+from tests.operations.archives import opened as session_of
 from tests.samples.writers import index_json
 
 FILES = {"one.txt": b"first\n", "two.bin": bytes(range(32)), "three": b"x", "four": b"last one"}
 
 
-def inclusive(files: dict[str, bytes] = FILES) -> list[tuple[str, object, object]]:
-    at, ranges = 0, []
+Ranges = Sequence[tuple[str, object, object]]
+
+
+def inclusive(files: dict[str, bytes] = FILES) -> Ranges:
+    at, ranges = 0, list[tuple[str, int, int]]()
     for name, data in files.items():
         ranges.append((name, at, at + len(data) - 1))
         at += len(data)
     return ranges
 
 
-def archive(ranges: list[tuple[str, object, object]], data: bytes = b"".join(FILES.values())) -> bytes:
+def archive(ranges: Ranges, data: bytes = b"".join(FILES.values())) -> bytes:
     index = index_json(ranges)
     index = index if isinstance(index, bytes) else index.encode()
     return data + index + len(index).to_bytes(4, "little")
@@ -66,7 +72,7 @@ def test_every_way_of_reading_takes_it_so_and_says_it_once(tmp_path: Path) -> No
         [("a", 0, 4), ("b", 3, 9)],
     ],
 )
-def test_otherwise_nothing_is_assumed(ranges: list[tuple[str, object, object]]) -> None:
+def test_otherwise_nothing_is_assumed(ranges: Ranges) -> None:
     found = opened(BytesSource(archive(ranges, b"0123456789"), "a.caf"))
     assert "caf-end-byte-inclusive" not in codes(found)
     given = sorted((start, stop) for _, start, stop in ranges if isinstance(stop, int) and stop >= 0)
@@ -91,3 +97,13 @@ def test_no_other_ranges_are_read_otherwise_than_they_are_given(ranges: list[tup
 def test_one_member_says_that_it_may_be_otherwise() -> None:
     (finding,) = opened(BytesSource(archive([("a", 0, 9)], b"0123456789"), "a.caf")).findings
     assert finding.message.endswith("Of a single member, one inserted byte would look the same.")
+
+
+def test_the_window_shows_the_whole_members(tmp_path: Path) -> None:
+    path = tmp_path / "a.caf"
+    path.write_bytes(archive(inclusive()))
+    session = session_of(path)
+    result = session.extract(Progress(), None, str(tmp_path / "to"))
+    assert (result.files, result.whole) == (len(FILES), True)
+    assert len(result.warnings) == 1
+    assert {each.name: each.read_bytes() for each in (tmp_path / "to").iterdir()} == FILES
