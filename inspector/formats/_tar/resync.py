@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -109,25 +109,15 @@ class Proved(NamedTuple):
     stop: int
 
 
-class Recover(Protocol):
-    """Finds members whose header is lost by digests outside the tar."""
-
-    def between(self, start: int, stop: int, progress: Progress) -> Sequence[Proved]:
-        """The members that are proved to lie in the bytes ``[start, stop)``, in order and disjoint."""
-
-    def at(self, head: int, stop: int, progress: Progress) -> Proved | None:
-        """The member that is proved to lie behind its header at ``head``, perhaps up to the next one at ``stop``."""
-
-
-class NothingRecovered:
-    """For a tar without such digests."""
+class Recover:
+    """Finds members whose header is lost by digests outside the tar: none, unless there are such digests."""
 
     def between(self, start: int, stop: int, progress: Progress) -> Sequence[Proved]:  # noqa: ARG002
-        """See Recover."""
+        """The members that are proved to lie in the bytes ``[start, stop)``, in order and disjoint."""
         return ()
 
     def at(self, head: int, stop: int, progress: Progress) -> Proved | None:  # noqa: ARG002
-        """See Recover."""
+        """The member that is proved to lie behind its header at ``head``, perhaps up to the next one at ``stop``."""
         return None
 
 
@@ -183,7 +173,7 @@ class Cursor:
         self.progress = progress
         self.layout = layout
         self.recorded = recorded
-        self.recover = recover or NothingRecovered()
+        self.recover = recover or Recover()
         self.at = 0
         self.base = 0
         self.ended = False

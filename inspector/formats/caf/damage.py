@@ -32,7 +32,8 @@ from inspector.formats._damage import (
 )
 from inspector.formats.caf.decode import Detail
 from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, index_from_footer
-from inspector.formats.caf.overwritten import END_BYTE, MAX_COMPARED_INDEX_BYTES, caf_end, older_content
+from inspector.formats.caf.overwritten import END_BYTE, MAX_COMPARED_INDEX_BYTES, caf_end
+from inspector.formats.caf.salvage import older
 from inspector.formats.caf.shift import is_text_behind
 
 MAX_INDEX_BYTES = 1 << 20
@@ -313,5 +314,5 @@ DAMAGE = Damage(
     last=_last,
     fronts=_fronts,
     newer=_newer,
-    older=older_content,
+    older=older,
 )

@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.damage import Newer
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.program.progress import Progress
-from inspector.core.source import Source, SplicedSource, blocks, is_remote
+from inspector.core.source import Source, SplicedSource, is_remote
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.formats._zip.eocd import zip_end
 from inspector.formats.caf import codes
 from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, named_by_footer, object_at
-from inspector.formats.caf.write import Writer, in_json
-
-if TYPE_CHECKING:  # annotations only
-    from inspector.core.repair import Content
 
 MAX_CANDIDATES = 256
 """Places that are tried as the end of one archive."""
@@ -98,28 +93,6 @@ def report_newer(archive: Archive, emitter: Emitter, newer: Newer) -> None:
 def _part(archive: Archive, stop: int) -> str:
     name = archive.source.name.replace("\\", "/").rpartition("/")[2] or "FILE"
     return f"{visible(name)}!/@0-{stop}"
-
-
-def older_content(archive: Archive, start: int) -> Content:
-    """A new archive of the members that lie behind ``start``, as they stand."""
-    members = archive.members
-
-    def pieces(progress: Progress) -> Iterator[bytes]:
-        writer, taken = Writer(), set[bytes]()
-        for member in range(len(members)):
-            first, stop, name = members.starts[member], members.stops[member], in_json(members.path(member))
-            if not start <= first <= stop <= archive.detail.stop or name in taken:
-                continue
-            taken.add(name)
-            writer.begin(name)
-            for piece in blocks(archive.source, first, stop):
-                writer.add(len(piece))
-                progress.advance(len(piece))
-                yield piece
-            writer.end()
-        yield from writer.finish()
-
-    return pieces
 
 
 # ---- where an archive ends ------------------------------------------------------------------------------------------

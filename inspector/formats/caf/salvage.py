@@ -107,6 +107,16 @@ def _written(source: Source, extents: Sequence[_Extent]) -> Content:
     return content
 
 
+def older(archive: Archive, start: int) -> Content:
+    """A new archive of the members that lie behind ``start``, as they stand."""
+    members, extents = archive.members, dict[bytes, _Extent]()
+    for member in range(len(members)):
+        each = _Extent(in_json(members.path(member)), members.starts[member], members.stops[member])
+        if start <= each.start <= each.stop <= archive.detail.stop:
+            extents.setdefault(each.name, each)
+    return _written(archive.source, list(extents.values()))
+
+
 def _copied(source: Source, start: int, stop: int, progress: Progress) -> Iterator[bytes]:
     """The bytes ``[start, stop)`` in pieces. Raises MemberError if the file has become shorter."""
     for piece in blocks(source, start, stop):

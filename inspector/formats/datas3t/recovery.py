@@ -20,7 +20,7 @@ from inspector.core.numbers import count
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.formats._tar.header import BLOCK, aligned, parse
-from inspector.formats._tar.resync import Proved
+from inspector.formats._tar.resync import Proved, Recover
 from inspector.formats._tar.search import SEARCH_WINDOW_BYTES
 from inspector.formats.datas3t import codes
 from inspector.formats.datas3t.datapoints import RangeRecords
@@ -32,8 +32,8 @@ MAX_NAMES_COUNTED = 100
 """Names from which the extension of a lost name is taken."""
 
 
-class Recovery:
-    """Finds datapoints of the tar that is being decoded (_tar.resync.Recover)."""
+class Recovery(Recover):
+    """Finds datapoints of the tar that is being decoded."""
 
     def __init__(self, emitter: Emitter, records: RangeRecords) -> None:
         self._emitter = emitter
