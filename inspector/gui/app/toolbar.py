@@ -230,7 +230,7 @@ class FindBar(QObject):
         self._tool_bar = tool_bar
         self._shown = shown
         tool_bar.goToRequested.connect(self._go_to)
-        tool_bar.findRequested.connect(self._find)
+        tool_bar.findRequested.connect(self.find)
 
     @property
     def has_bytes(self) -> bool:
@@ -253,15 +253,8 @@ class FindBar(QObject):
         """Focus the Find field."""
         self._tool_bar.focus_field(self._tool_bar.find_text)
 
-    def find_next(self) -> None:
-        """Find the next match."""
-        self._find(False)
-
-    def find_previous(self) -> None:
-        """Find the previous match."""
-        self._find(True)
-
-    def _find(self, backwards: bool) -> None:
+    def find(self, backwards: bool) -> None:
+        """Find the next match, or the previous one."""
         tab, side = self._shown(), self._beside()
         if tab is None and side is None:
             return

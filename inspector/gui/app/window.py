@@ -337,18 +337,6 @@ class Window(QMainWindow):
         self._close_tab(at)
         self._add_tab(fresh, at)
 
-    def next_tab(self) -> None:
-        """Show the next tab."""
-        self.tabs.step(1)
-
-    def previous_tab(self) -> None:
-        """Show the previous tab."""
-        self.tabs.step(-1)
-
-    def list_tabs(self) -> None:
-        """Open the menu of all tabs."""
-        self.tabs.list.open()
-
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self._close_agreed and _has_to_ask(self, self.tabs.widgets(), self._close_now):
             event.ignore()

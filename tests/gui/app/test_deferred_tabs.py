@@ -40,8 +40,8 @@ def test_only_what_is_shown_is_read_and_another_when_it_is_shown(many: Window, q
     assert many.tabs.currentIndex() == 0
     assert many.windowTitle().startswith(NAMES[0])
     many.tabs.tabBar().moveTab(1, 2)
-    many.next_tab()
-    many.next_tab()
+    many.tabs.step(1)
+    many.tabs.step(1)
     settle(qtbot, many)
     assert read(many) == names(many) == [NAMES[0], NAMES[2], NAMES[1]]
 

@@ -158,7 +158,7 @@ def test_missing_unknown_and_empty_files_are_sentences_and_reloading_sees_what_c
 def test_looks_are_remembered(show: Show, window: Window, settings: Settings) -> None:
     tab = show("journey.caf")
     settings.put(preferences.BYTES_PER_ROW, "8")
-    window.appearance.zoom_in()
+    window.appearance.zoom_by(1)
     settings.put(preferences.THEME, Theme.DARK.value)
     tab.docks["Findings"].hide()
     window.close()

@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 from inspector.gui.app.help.help_texts import PANEL_LABELS
+from inspector.gui.kit import preferences
 from inspector.gui.kit.icons import icon
 from inspector.gui.kit.text import without_marks
 
@@ -27,7 +28,7 @@ class Action(NamedTuple):
 
     Attributes:
         text: its label in the menu, with a mnemonic.
-        does: a function of the tab shown, or where the window has the method that does it.
+        does: a function of the tab shown, or where the window has the method that does it, given ``args``.
         needs_tab: a method of the window that needs an open archive.
         enabled: whether it can be done now: of the tab shown, or what the window has there; None for always.
         role: where macOS puts it.
@@ -44,11 +45,12 @@ class Action(NamedTuple):
     needs_tab: bool = False
     enabled: str | Callable[[Tab], bool] | None = None
     role: QAction.MenuRole | None = None
+    args: tuple[Any, ...] = ()
 
     def run(self, window: Any, tab: Tab | None) -> None:
         """Do it, if there is something to do it with."""
         if isinstance(self.does, str):
-            attrgetter(self.does)(window)()
+            attrgetter(self.does)(window)(*self.args)
         elif tab is not None:
             self.does(tab)
 
@@ -178,9 +180,9 @@ MENUS = (
             Action("find_bytes", "&Find…", (K.Find,), "Find bytes or text",
                 "find_bar.find_bytes", icon="find", enabled="find_bar.has_bytes"),
             Action("find_next", "Find &Next", ("F3",), "Find the next match",
-                "find_bar.find_next", icon="next", enabled="find_bar.has_bytes"),
+                "find_bar.find", args=(False,), icon="next", enabled="find_bar.has_bytes"),
             Action("find_previous", "Find &Previous", ("Shift+F3",), "Find the previous match",
-                "find_bar.find_previous", icon="previous", enabled="find_bar.has_bytes"),
+                "find_bar.find", args=(True,), icon="previous", enabled="find_bar.has_bytes"),
         ),
         (
             Action("edit_bytes", "Edit &Bytes", ("Ctrl+Shift+B",), "Overwrite bytes in the hex view",
@@ -241,10 +243,10 @@ MENUS = (
             Action("previous_pane", "Previous Pa&ne", ("Shift+F6",), "Move the focus to the previous pane",
                 lambda tab: tab.panes.step(-1)),
             Action("next_tab", "Next &Tab", ("Ctrl+Tab", "Ctrl+PgDown"), "Show the next archive",
-                "next_tab", enabled="tabs.count"),
+                "tabs.step", args=(1,), enabled="tabs.count"),
             Action("previous_tab", "Pr&evious Tab", ("Ctrl+Shift+Tab", "Ctrl+PgUp"), "Show the previous archive",
-                "previous_tab", enabled="tabs.count"),
-            Action("list_tabs", "All Tab&s…", (), "Choose a tab", "list_tabs", enabled="tabs.count"),
+                "tabs.step", args=(-1,), enabled="tabs.count"),
+            Action("list_tabs", "All Tab&s…", (), "Choose a tab", "tabs.list.open", enabled="tabs.count"),
         ),
     )),
     Menu("Panel", "To Pane&l", "Go", (
@@ -253,18 +255,18 @@ MENUS = (
     Menu("View", "&View", "", (
         (
             Action("zoom_in", "Zoom &In", (K.ZoomIn, "Ctrl+="), "Increase the font size",
-                "appearance.zoom_in", needs_tab=True),
+                "appearance.zoom_by", args=(1,), needs_tab=True),
             Action("zoom_out", "Zoom &Out", (K.ZoomOut,), "Decrease the font size",
-                "appearance.zoom_out", needs_tab=True),
+                "appearance.zoom_by", args=(-1,), needs_tab=True),
             Action("zoom_reset", "&Normal Size", ("Ctrl+0",), "Reset the font size",
                 "appearance.zoom_reset", needs_tab=True),
         ),
         (
             Action("show_arrows", "Show Reference &Arrows", (),
                 "Draw arrows from references to the bytes they point to",
-                "appearance.show_arrows", checkable=True),
+                "appearance.toggle", args=(preferences.ARROWS,), checkable=True),
             Action("show_bands", "B&yte Bands", ("Ctrl+Shift+Y",), "Show what the bytes look like, and their entropy",
-                "appearance.show_bands", checkable=True),
+                "appearance.toggle", args=(preferences.BANDS,), checkable=True),
             Action("show_diagram", "Show Diagra&m", ("Ctrl+Shift+G",),
                 "Show the shape of the archive, with lines to what its records lead to",
                 lambda tab: tab.open_panel("Diagram")),

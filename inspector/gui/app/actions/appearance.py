@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from inspector.core.drawing.colouring import ColourBy
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.kit import preferences, theme
-from inspector.gui.kit.preferences import Number
+from inspector.gui.kit.preferences import Flag, Number
 from inspector.gui.kit.settings import Settings
 
 if TYPE_CHECKING:  # not for the first paint to wait for
@@ -47,7 +47,7 @@ class Appearance(QObject):
         """Apply the settings to a new tab."""
         self._style(tab.hex_pane)
         tab.hex_pane.hex.setZoom(self._zoom)
-        tab.hex_pane.hex.zoomRequested.connect(self._zoom_by)
+        tab.hex_pane.hex.zoomRequested.connect(self.zoom_by)
 
     def _style(self, pane: HexPane) -> None:
         get = self._settings.get
@@ -93,27 +93,16 @@ class Appearance(QObject):
         assert isinstance(app, QApplication)
         theme.apply(app, self._settings.theme)
 
-    def show_arrows(self) -> None:
-        """Show or hide the reference arrows."""
-        self._settings.put(preferences.ARROWS, not self._settings.get(preferences.ARROWS))
-
-    def show_bands(self) -> None:
-        """Show or hide the byte bands."""
-        self._settings.put(preferences.BANDS, not self._settings.get(preferences.BANDS))
-
-    def zoom_in(self) -> None:
-        """Increase the font size of the bytes."""
-        self._zoom_by(1)
-
-    def zoom_out(self) -> None:
-        """Decrease the font size of the bytes."""
-        self._zoom_by(-1)
+    def toggle(self, flag: Flag) -> None:
+        """Switch what a setting shows on or off."""
+        self._settings.put(flag, not self._settings.get(flag))
 
     def zoom_reset(self) -> None:
         """Reset the font size of the bytes."""
-        self._zoom_by(-self._zoom)
+        self.zoom_by(-self._zoom)
 
-    def _zoom_by(self, steps: int) -> None:
+    def zoom_by(self, steps: int) -> None:
+        """Enlarge the font of the bytes by so many points."""
         self._zoom = max(preferences.ZOOM.least, min(self._zoom + steps, preferences.ZOOM.most))
         self._settings.put(preferences.ZOOM, self._zoom)
         for tab in self._tabs.all():

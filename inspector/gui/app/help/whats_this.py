@@ -42,12 +42,7 @@ def about_column(view: QAbstractItemView, column: int) -> str:
     """The explanation of a column; empty for none."""
     model = view.model()
     title = model.headerData(column, Qt.Orientation.Horizontal) if model is not None and column >= 0 else None
-    return _columns().get((view.accessibleName(), str(title)), "")
-
-
-def _columns() -> dict[tuple[str, str], str]:
-    """The explanations of columns, by accessible name of the view and title."""
-    return {(name, title): text for name, columns in COLUMNS.items() for title, text in columns.items()}
+    return COLUMNS.get(view.accessibleName(), {}).get(str(title), "")
 
 
 def about_field(row: FieldRow, specification: str = "") -> str:
