@@ -8,7 +8,10 @@ from inspector.core.edit import Edit
 from inspector.sources.local.changes.journal import Journal, encode
 from inspector.sources.local.changes.journal_paths import journal_paths
 from inspector.sources.local.changes.journal_state import ChangeState
+from inspector.sources.local.changes.locked_file import locked
+from inspector.sources.local.changes.old_bytes import store_old_bytes
 from inspector.sources.local.changes.recovery import Pending, pending
+from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.file import FileSource
 from tests.sources.disks import CONTENT, EDITS
 
@@ -17,6 +20,8 @@ THREE, GROWING, SHRINKING = EDITS["three"], EDITS["growing"], EDITS["shrinking"]
 
 def interrupted(path: Path, edit: Edit, content: bytes, *, dropped: bool = True) -> Path:
     """Leave the file with ``content``, and the journal of a change that did not come to its end."""
+    with locked(path, Disk()) as file:
+        store_old_bytes(file, edit)
     kept = CONTENT[edit.dropped.start : edit.dropped.stop] if dropped else None
     place = journal_paths(path)[0]
     place.write_bytes(encode(Journal(str(path), FileSource(path).identity, edit, kept)))

@@ -67,28 +67,6 @@ def test_any_damage_is_seen(at: int, change: int) -> None:
         decode(bytes(data))
 
 
-@given(st.integers(0, len(encode(ONE)) - 1))
-def test_the_beginning_of_a_journal_says_what_stood_in_the_file(size: int) -> None:
-    with pytest.raises(BrokenJournal) as caught:
-        decode(encode(ONE)[:size])
-    partial = caught.value.partial
-    assert partial is not None
-    assert partial.size in (-1, 700)
-    patches = [(patch.offset, patch.old) for patch in ONE.edit.patches]
-    assert all(
-        (at, old[: len(found)]) == (at, found) for (at, old), (_, found) in zip(patches, partial.old, strict=False)
-    )
-    if size >= len(encode(ONE)) - 36:  # the new bytes of the last patch and the digest
-        assert list(partial.old) == patches
-
-
-@pytest.mark.parametrize("data", [b'{"a":1}', bytes(300), encode(ONE)[:-1] + b"x", encode(ONE) + b"more"])
-def test_what_is_no_beginning_of_a_journal_is_not_taken_for_one(data: bytes) -> None:
-    with pytest.raises(BrokenJournal) as caught:
-        decode(data)
-    assert caught.value.partial is None
-
-
 def sealed(body: bytes) -> bytes:
     """What a stranger may leave there: anything, with the right digest."""
     return body + journal._digest(body)

@@ -44,18 +44,16 @@ UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG}
 class BrokenJournal(Exception):  # noqa: N818 - it is what a crash before the change leaves, not an error
     """A file whose digest does not match: an unfinished or damaged journal, or not a journal."""
 
-    def __init__(self, partial: PartialJournal | None = None, inode: int | None = None) -> None:
-        """``partial`` is given if the journal is truncated; ``inode`` is the file's, if the head can be read."""
+    def __init__(self, data: bytes = b"") -> None:
+        """``data`` is what there is of it."""
         super().__init__("The digest does not match.")
-        self.partial = partial
-        self.inode = inode
+        self.data = data
 
-
-class PartialJournal(Struct, frozen=True):
-    """The readable start of a truncated journal: the file's old size, -1 if missing, and offsets with old bytes."""
-
-    size: int
-    old: tuple[tuple[int, bytes], ...] = ()
+    @property
+    def inode(self) -> int | None:
+        """The file's, if the head can be read."""
+        head = self.data.startswith(_MAGIC) and len(self.data) >= len(_MAGIC) + _HEAD.size
+        return int(_HEAD.unpack_from(self.data, len(_MAGIC))[1]) if head else None
 
 
 class Journal(Struct, frozen=True):
@@ -91,38 +89,11 @@ def encode(journal: Journal) -> bytes:
 def decode(data: bytes) -> Journal:
     """Parse a journal file. Raises BrokenJournal, and ValueError for one of another version."""
     if len(data) < _DIGEST or _digest(memoryview(data)[:-_DIGEST]) != data[-_DIGEST:]:
-        head = data.startswith(_MAGIC) and len(data) >= len(_MAGIC) + _HEAD.size
-        raise BrokenJournal(_decode_partial(data), _HEAD.unpack_from(data, len(_MAGIC))[1] if head else None)
+        raise BrokenJournal(data)
     try:
         return _decode(data[:-_DIGEST])
     except struct.error as error:
         raise ValueError("Another head.") from error
-
-
-def _decode_partial(data: bytes) -> PartialJournal | None:
-    """Parse a truncated journal; None for bytes that are not the start of one."""
-    at = len(_MAGIC) + _HEAD.size
-    if data[: len(_MAGIC)] != _MAGIC[: len(data)]:
-        return None
-    if len(data) < at:
-        return PartialJournal(-1)
-    *_, old_size, new_size, dropped, path_size, label_size, patches = _HEAD.unpack_from(data, len(_MAGIC))
-    if min(old_size, new_size, dropped + 1, path_size, label_size, patches) < 0:
-        return None
-    table = data[at : at + patches * _ROW.size]
-    rows = list(_ROW.iter_unpack(table[: len(table) // _ROW.size * _ROW.size]))
-    end = max(old_size, new_size)
-    if any(min(row) < 0 or row[1] > row[2] or row[0] + row[2] > end for row in rows):
-        return None
-    at += patches * _ROW.size + path_size + label_size
-    full_size = at + sum(old + new for _, old, new in rows) + max(dropped, 0) + _DIGEST
-    if not len(data) < full_size <= MAX_JOURNAL_BYTES:
-        return None
-    found = []
-    for offset, old, new in rows:
-        found.append((offset, data[at : at + old]))
-        at += old + new
-    return PartialJournal(old_size, tuple(found))
 
 
 def _decode(body: bytes) -> Journal:
@@ -168,7 +139,7 @@ def find(path: Path, disk: Disk) -> Path | None:
     central, link = own[1].parent, link_path(Identity.of(status)).name
     for name in _names(central, link[link.index("-") :], disk):
         with contextlib.suppress(FileNotFoundError, EditError, BrokenJournal):
-            changed = Path(os.fsdecode(_content(central / name, disk)))
+            changed = Path(os.fsdecode(content(central / name, disk)))
             if name == link or _same_file(changed, status, disk):  # the device number may change on a new mount
                 for place in journal_paths(changed):
                     if exists(place, disk):
@@ -205,7 +176,7 @@ def require_settled(file: LockedFile) -> None:
     try:
         load(place, file.disk)
     except BrokenJournal as error:
-        if error.partial is None:
+        if error.data:
             way = (
                 f"Its journal {visible(str(place))} is damaged, and may be the only record of a partial change: "
                 f"decide what becomes of it first{hint(Hint.DROP_JOURNAL)}."
@@ -241,7 +212,7 @@ def load(journal_path: Path, disk: Disk) -> Journal:
     """Read a journal. Raises BrokenJournal, EditError and OSError."""
     _check_regular(journal_path, disk.lstat(journal_path).st_mode)
     try:
-        return decode(_content(journal_path, disk))
+        return decode(content(journal_path, disk))
     except ValueError as error:
         raise EditError(
             f"The journal {visible(str(journal_path))} was written by another version of this program. Finish "
@@ -249,7 +220,7 @@ def load(journal_path: Path, disk: Disk) -> Journal:
         ) from error
 
 
-def _content(path: Path, disk: Disk) -> bytes:
+def content(path: Path, disk: Disk) -> bytes:
     """The bytes of a journal, or of what leads to one. Raises BrokenJournal if there are too many."""
     descriptor = disk.open(path, os.O_RDONLY)
     try:

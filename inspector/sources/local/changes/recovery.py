@@ -22,7 +22,7 @@ from inspector.sources.local.changes.intent import KilledAppend, killed_append
 from inspector.sources.local.changes.journal import (
     BrokenJournal,
     Journal,
-    PartialJournal,
+    content,
     exists,
     find,
     load,
@@ -225,31 +225,23 @@ def _assess(file: LockedFile, place: Path, disk: Disk) -> tuple[Pending, Journal
     try:
         journal = load(place, disk)
     except BrokenJournal as error:
-        return (_broken if _is_untouched(file, place, error.partial) else _unreadable)(file, place), None
-    kind, spans = change_state(file, journal)
-    describe = {
-        ChangeState.NOT_BEGUN: _not_begun,
-        ChangeState.MIXED: _mixed,
-        ChangeState.FINISHED: _finished,
-        ChangeState.FOREIGN: _foreign,
-        ChangeState.OTHER_FILE: _other,
-    }[kind]
-    found = describe(file, journal, place, spans)
-    return found, journal
+        return (_broken if _is_untouched(file, place, error.data) else _unreadable)(file, place), None
+    return _described(file, journal, place, *change_state(file, journal)), journal
 
 
-def _is_untouched(file: LockedFile, place: Path, partial: PartialJournal | None) -> bool:
-    """Whether a journal was never finished, by the old bytes that it has and those that were stored before it.
+def _is_untouched(file: LockedFile, place: Path, data: bytes) -> bool:
+    """Whether a journal was never finished: it begins like what was stored before it, and the file has those old bytes.
 
-    A journal that was cut off later looks the same, but the file no longer has these bytes.
+    A journal that was cut off later looks the same, but then the file is not as it was.
     """
-    if partial is None or place not in journal_paths(file.path):
-        return False
-    if partial.size >= 0 and not holds(file, partial.size, partial.old):
+    if place not in journal_paths(file.path):
         return False
     last = next(stored_changes(file.path, file.disk), None)
-    patches = () if last is None else last.edit.patches
-    return last is None or holds(file, last.edit.old_size, [(patch.offset, patch.old) for patch in patches])
+    if last is None:
+        return not data
+    patches = [(patch.offset, patch.old) for patch in last.edit.patches]
+    stored = content(last.place, file.disk).partition(b"\n")[2]
+    return stored.startswith(data) and holds(file, last.edit.old_size, patches)
 
 
 def _killed(file: LockedFile, killed: KilledAppend) -> Pending:
@@ -278,48 +270,36 @@ def _broken(file: LockedFile, place: Path) -> Pending:
     return Pending(ChangeState.BROKEN, file.path, place, (), story, forget="Remove the unfinished journal.")
 
 
-def _not_begun(file: LockedFile, journal: Journal, place: Path, spans: Spans) -> Pending:
-    story = f"{_change_text(file, journal)} was interrupted before it started: every byte is old. {_BOTH_DIRECTIONS}"
-    back = "Remove the journal; the file stays as it was before the change."
-    return Pending(
-        ChangeState.NOT_BEGUN, file.path, place, spans, story, _finish_text(journal), back, "Remove the journal."
-    )
-
-
-def _finished(file: LockedFile, journal: Journal, place: Path, spans: Spans) -> Pending:
-    back = _roll_back_text(file, journal)
+def _described(file: LockedFile, journal: Journal, place: Path, kind: ChangeState, spans: Spans) -> Pending:
+    change, edit = _change_text(file, journal), journal.edit
+    finish, back, forget = _finish_text(journal), _roll_back_text(file, journal), "Remove the journal."
     ways = f" {_BOTH_DIRECTIONS}" if back else ""
-    story = f"{_change_text(file, journal)} was interrupted after the last write: every byte is new.{ways}"
-    done = "Remove the journal; the file stays changed."
-    return Pending(ChangeState.FINISHED, file.path, place, spans, story, done, back, "Remove the journal.")
-
-
-def _mixed(file: LockedFile, journal: Journal, place: Path, spans: Spans) -> Pending:
-    back = _roll_back_text(file, journal)
-    ways = _BOTH_DIRECTIONS if back else "It can only be finished (new bytes): not all old bytes are kept."
-    story = f"{_change_text(file, journal)} was interrupted half-way: some of its bytes are still old. {ways}"
-    return Pending(ChangeState.MIXED, file.path, place, spans, story, _finish_text(journal), back)
-
-
-def _foreign(file: LockedFile, journal: Journal, place: Path, spans: Spans) -> Pending:
-    shown = ", ".join(f"[{span.start:,}, {span.stop:,})" for span in spans[:_MAX_SPANS_NAMED])
-    more = f" and {len(spans) - _MAX_SPANS_NAMED:,} more places" if len(spans) > _MAX_SPANS_NAMED else ""
-    story = (
-        f"{_change_text(file, journal)} was interrupted, and another program has written to the file since: the bytes "
-        f"in {shown}{more} are neither old nor new. Neither direction is safe, so nothing is written to it."
-    )
-    return Pending(ChangeState.FOREIGN, file.path, place, spans, story, forget=_forget_text(file))
-
-
-def _other(file: LockedFile, journal: Journal, place: Path, spans: Spans) -> Pending:
-    edit = journal.edit
-    known = f"{edit.old_size:,}" if edit.old_size == edit.new_size else f"{edit.old_size:,} or {edit.new_size:,}"
-    why = "has other bytes" if spans else f"has {file.identity.size:,} bytes, not {known}"
-    story = (
-        f"{_change_text(file, journal)} was interrupted, but the current file is another one, or another program has "
-        f"changed it since: it {why}. Nothing is written to it."
-    )
-    return Pending(ChangeState.OTHER_FILE, file.path, place, spans, story, forget=_forget_text(file))
+    if kind is ChangeState.NOT_BEGUN:
+        story = f"{change} was interrupted before it started: every byte is old. {_BOTH_DIRECTIONS}"
+        back = "Remove the journal; the file stays as it was before the change."
+    elif kind is ChangeState.FINISHED:
+        story = f"{change} was interrupted after the last write: every byte is new.{ways}"
+        finish = "Remove the journal; the file stays changed."
+    elif kind is ChangeState.MIXED:
+        ways = ways or " It can only be finished (new bytes): not all old bytes are kept."
+        story, forget = f"{change} was interrupted half-way: some of its bytes are still old.{ways}", ""
+    else:
+        finish, back, forget = "", "", f"Leave {file.name} as it is now. {_SET_ASIDE}"
+        if kind is ChangeState.FOREIGN:
+            shown = ", ".join(f"[{span.start:,}, {span.stop:,})" for span in spans[:_MAX_SPANS_NAMED])
+            more = f" and {len(spans) - _MAX_SPANS_NAMED:,} more places" if len(spans) > _MAX_SPANS_NAMED else ""
+            story = (
+                f"{change} was interrupted, and another program has written to the file since: the bytes in "
+                f"{shown}{more} are neither old nor new. Neither direction is safe, so nothing is written to it."
+            )
+        else:
+            sizes = f"{edit.old_size:,}" + ("" if edit.old_size == edit.new_size else f" or {edit.new_size:,}")
+            why = "has other bytes" if spans else f"has {file.identity.size:,} bytes, not {sizes}"
+            story = (
+                f"{change} was interrupted, but the current file is another one, or another program has changed it "
+                f"since: it {why}. Nothing is written to it."
+            )
+    return Pending(kind, file.path, place, spans, story, finish, back, forget)
 
 
 def _change_text(file: LockedFile, journal: Journal) -> str:
@@ -330,10 +310,6 @@ def _change_text(file: LockedFile, journal: Journal) -> str:
     elif journal.identity.inode != file.identity.inode:
         moved = ", or of the file that had its name then,"
     return f"A change of {file.name}{moved}{label}"
-
-
-def _forget_text(file: LockedFile) -> str:
-    return f"Leave {file.name} as it is now. {_SET_ASIDE}"
 
 
 def _finish_text(journal: Journal) -> str:
