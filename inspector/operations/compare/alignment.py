@@ -133,8 +133,7 @@ class Runs:
         self.changed += same
         self.added += b.size - same
         self.removed += a.size - same
-        self._append(a.start, a.start + same, b.start, b.start + same)
-        self._append(a.start + same, a.stop, b.start + same, b.stop)
+        self._append_both(a, b)
         if len(self) > self._most:
             self._merge()
 
@@ -142,17 +141,13 @@ class Runs:
         a_size, b_size = a_stop - a_start, b_stop - b_start
         if not a_size and not b_size:
             return
-        if self._touches(a_start, b_start) and self._kind(len(self) - 1) == (a_size > 0, b_size > 0):
-            self.a_stops[-1], self.b_stops[-1] = a_stop, b_stop
-            return
+        if len(self) and (self.a_stops[-1], self.b_stops[-1]) == (a_start, b_start):
+            last = self[-1]
+            if (last.a.size > 0, last.b.size > 0) == (a_size > 0, b_size > 0):
+                self.a_stops[-1], self.b_stops[-1] = a_stop, b_stop
+                return
         for column, value in zip(self._columns(), (a_start, a_stop, b_start, b_stop), strict=True):
             column.append(value)
-
-    def _touches(self, a_start: int, b_start: int) -> bool:
-        return len(self) > 0 and self.a_stops[-1] == a_start and self.b_stops[-1] == b_start
-
-    def _kind(self, at: int) -> tuple[bool, bool]:
-        return self.a_stops[at] > self.a_starts[at], self.b_stops[at] > self.b_starts[at]
 
     def _columns(self) -> tuple[array[int], ...]:
         return self.a_starts, self.a_stops, self.b_starts, self.b_stops
@@ -412,7 +407,7 @@ class _Aligner:
 
     def _by_single_bytes(self, a: Span, b: Span) -> bool:
         """Line two short ranges up byte by byte. False if most of the shorter one is not in the other."""
-        some, others = read_exactly(self._a, *_sized(a)), read_exactly(self._b, *_sized(b))
+        some, others = read_exactly(self._a, a.start, a.size), read_exactly(self._b, b.start, b.size)
         steps = SequenceMatcher(None, some, others, autojunk=False).get_opcodes()
         if 2 * sum(stop - start for what, start, stop, _, _ in steps if what == "equal") < min(a.size, b.size):
             return False
@@ -537,10 +532,6 @@ class _Aligner:
             a_at, b_at = each.a + each.size, each.b + each.size
         self.region(Span(a_at, a.stop), Span(b_at, b.stop), level)
         return True
-
-
-def _sized(span: Span) -> tuple[int, int]:
-    return span.start, span.size
 
 
 class _Clamped(Progress):

@@ -200,7 +200,15 @@ class _Combining:
         steps = [self._step(*each) for each in zip(self._clusters, choices, spans, strict=True)]
         if others:
             steps.append(self._companion_step(archive))
-        return Combination(source_of(archive), planned(archive, steps, [*_locations(self._comparisons)], self._number))
+        return Combination(
+            source_of(archive),
+            planned(
+                archive,
+                steps,
+                [self._comparisons[0].summary.a, *(each.summary.b for each in self._comparisons)],
+                self._number,
+            ),
+        )
 
     # ---- putting together --------------------------------------------------------------------------------------
 
@@ -446,12 +454,6 @@ def source_of(archive: Opened) -> CombinedSource:
     return archive.source
 
 
-def _locations(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    yield comparisons[0].summary.a
-    for each in comparisons:
-        yield each.summary.b
-
-
 def _badness(archive: Opened) -> tuple[int, int]:
     return state_of((archive,)).rank, len(archive.findings)
 
@@ -463,7 +465,12 @@ def _run(alignment: Alignment, at: int) -> Run:
 
 def _clusters(alignments: Sequence[Alignment]) -> list[_Cluster]:
     """The stretches of the first copy in which others differ; what touches is one."""
-    every = merge(*[_numbered(alignment, copy) for copy, alignment in enumerate(alignments, 1)])
+    every = merge(
+        *(
+            [(alignment.a_starts[at], alignment.a_stops[at], copy, at) for at in range(len(alignment))]
+            for copy, alignment in enumerate(alignments, 1)
+        )
+    )
     found: list[_Cluster] = []
     for start_, stop, copy, at in every:
         if not found or start_ > found[-1].a.stop:
@@ -478,10 +485,6 @@ def _clusters(alignments: Sequence[Alignment]) -> list[_Cluster]:
             begin = first.b.start - (first.a.start - cluster.a.start)
             cluster.pieces[copy] = Span(begin, last_.b.stop + cluster.a.stop - last_.a.stop)
     return found
-
-
-def _numbered(alignment: Alignment, copy: int) -> Iterator[tuple[int, int, int, int]]:
-    return ((alignment.a_starts[at], alignment.a_stops[at], copy, at) for at in range(len(alignment)))
 
 
 # ---- the plan ----------------------------------------------------------------------------------------------------

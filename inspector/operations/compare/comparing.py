@@ -14,7 +14,7 @@ from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.check.checking import check_archive, state_from
 from inspector.operations.compare.alignment import Runs, align
-from inspector.operations.compare.listing import Listing, Place, open_listing, unread
+from inspector.operations.compare.listing import Listing, open_listing, unread
 from inspector.operations.compare.members import NOT_COMPARED, SAME, MemberResult, Ranges, compare_members
 from inspector.operations.compare.ranges import ONLY_RANGES, RangeResult, compare_ranges, named_datasets
 from inspector.operations.compare.structure import (
@@ -43,9 +43,7 @@ from inspector.operations.protocol.compare_views import (
     Version,
 )
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.folder import LocalFolder
 from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.source import S3Source
 
 EQUAL = "equal"
@@ -89,22 +87,17 @@ def compare(
     with cancelling(progress):
         place, beside = open_nested(a, connection), open_nested(b, other or connection)
     plain = versions == (AS_IT_IS, AS_IT_IS)
-    if plain and (why := _same_object(place, beside)):
-        return _equal_objects((a, b), (place, beside), why)
+    if plain and isinstance(place, S3Source) and isinstance(beside, S3Source) and place.is_known_equal(beside):
+        return _equal_objects((a, b), (place, beside), "Their ETags are equal, so they were not read.")
     some = open_listing(a, progress, connection, versions[0], place=place)
     others = open_listing(b, progress, other or connection, versions[1], place=beside)
     return _Comparing(some, others, progress, levels, quick).run()
 
 
-def _equal_objects(locations: tuple[str, str], places: tuple[Place, Place], why: str) -> Comparison:
+def _equal_objects(locations: tuple[str, str], places: tuple[S3Source, S3Source], why: str) -> Comparison:
     """The comparison of two objects that are known to be equal: neither is read."""
-    a, b = (
-        Listing(location, (unread(place),), (b"",), ()) if not isinstance(place, (LocalFolder, S3Prefix)) else None
-        for location, place in zip(locations, places, strict=True)
-    )
-    assert a is not None
-    assert b is not None
-    size = a.archives[0].source.size
+    a, b = (Listing(location, (unread(place),), (b"",), ()) for location, place in zip(locations, places, strict=True))
+    size = places[0].size
     names = strip_credentials(locations[0]), strip_credentials(locations[1])
     counts = {EQUAL: size, "changed": 0, "added": 0, "removed": 0}
     summary = Summary(*names, True, {}, counts, None, _sentence(True, {}, counts, None, 0), (why,))
@@ -327,12 +320,6 @@ def _same_file(a: Opened, b: Opened) -> str:
     some, other = a.source, b.source
     same = isinstance(some, FileSource) and isinstance(other, FileSource) and some.identity == other.identity
     return "Both are the same file." if same else ""
-
-
-def _same_object(some: Place, other: Place) -> str:
-    """Why two objects need not be read to be known equal; empty if they do."""
-    same = isinstance(some, S3Source) and isinstance(other, S3Source) and some.is_known_equal(other)
-    return "Their ETags are equal, so they were not read." if same else ""
 
 
 def _raise_unread(archive: Opened) -> None:

@@ -23,17 +23,22 @@ class ReaderVerdict(StrEnum):
     ABSENT = "not installed"
 
 
-class ReaderRow(Struct, frozen=True):
-    """What one reader makes of an archive; ``about`` says what it is.
-
-    ``stopped_at`` is the step it stopped at, ``message`` its own where that is known, ``cause`` what would have to be
-    different, ``member`` where it stopped. ``lists``: its members are those of the archive.
-    """
+class NamedReader(Struct, frozen=True):
+    """A reader; ``about`` says what it is."""
 
     name: str
     title: str
     kind: ReaderKind
     about: str
+
+
+class ReaderRow(NamedReader, frozen=True):
+    """What one reader makes of an archive.
+
+    ``stopped_at`` is the step it stopped at, ``message`` its own where that is known, ``cause`` what would have to be
+    different, ``member`` where it stopped. ``lists``: its members are those of the archive.
+    """
+
     verdict: ReaderVerdict
     accepts: bool | None
     members: int
@@ -44,13 +49,9 @@ class ReaderRow(Struct, frozen=True):
     lists: bool = True
 
 
-class ReaderInfo(Struct, frozen=True):
+class ReaderInfo(NamedReader, frozen=True):
     """A reader that can be followed; ``why_not`` says why it cannot run here, empty if it can."""
 
-    name: str
-    title: str
-    kind: ReaderKind
-    about: str
     why_not: str
 
 
@@ -61,7 +62,7 @@ class ReadMark(Struct, frozen=True):
     step: int
 
 
-class TraceResult(Struct, frozen=True):
+class TraceResult(NamedReader, frozen=True):
     """A reader's way through an archive, whose bytes are ``layer``.
 
     ``steps`` are kept, ``folded`` more were taken. ``reads`` were made, of ``total`` bytes in all; ``marks`` are those
@@ -69,10 +70,6 @@ class TraceResult(Struct, frozen=True):
     all, ``twice_bytes`` and ``never_bytes`` how many there are.
     """
 
-    reader: str
-    title: str
-    kind: ReaderKind
-    about: str
     outcome: ReaderOutcome
     steps: int
     folded: int

@@ -131,13 +131,13 @@ def test_the_table_of_all_readers_in_the_banner_and_in_the_panel_leads_to_the_st
     panel.readers.table.activated.emit(panel.readers.model.index(1, 0))
     settle(qtbot, window)
     assert panel.result is not None
-    assert panel.result.reader == "rcarch"
+    assert panel.result.name == "rcarch"
 
     described(panel, window, qtbot)
     panel.choose("rcarch")
     press(window, "cancel")
     settle(qtbot, window)
-    assert panel.result is None or panel.result.reader == "rcarch"
+    assert panel.result is None or panel.result.name == "rcarch"
     assert panel._stack.shown_sentence() in ("", NOT_YET), "no steps of another reader are left"
 
 
@@ -146,7 +146,7 @@ def described(panel: ReaderPanel, window: Window, qtbot: QtBot) -> None:
     panel.choose("spec")
     settle(qtbot, window)
     assert panel.result is not None
-    assert panel.result.reader == "spec"
+    assert panel.result.name == "spec"
 
 
 def test_next_and_previous_and_this_byte(show: Show, window: Window, qtbot: QtBot) -> None:
