@@ -252,7 +252,9 @@ def lay_out_arrows(
 def _stroke(arrow: Arrow, columns: int, top: int, rows: int, caret: int) -> DrawnArrow | None:
     source = None if arrow.source is None else _row(arrow.source.start, columns, top)
     target = _row(arrow.target.start, columns, top)
-    lit = (arrow.source is not None and arrow.source.start <= caret < arrow.source.stop) or _ends_at(arrow, caret)
+    # A target may be long: only its first byte lights the arrow up.
+    at_source = arrow.source is not None and arrow.source.start <= caret < arrow.source.stop
+    lit = at_source or arrow.target.start == caret
     shown = [row for row in (source, target) if row is not None and 0 <= row < rows]
     if source == target or not shown:
         return None
@@ -262,11 +264,6 @@ def _stroke(arrow: Arrow, columns: int, top: int, rows: int, caret: int) -> Draw
     there = target if here == source else source
     exit_row = here + (1 if there > here else -1)
     return DrawnArrow(arrow, 0, source if here == source else None, target if here == target else None, exit_row, lit)
-
-
-def _ends_at(arrow: Arrow, caret: int) -> bool:
-    """Whether the caret is on the first byte of the target, which may be long."""
-    return arrow.target.start == caret
 
 
 def _row(offset: int, columns: int, top: int) -> int:

@@ -50,7 +50,7 @@ class LayerBar(QWidget):
         self.files = dressed(ElidedBox(), "File", minimumContentsLength=12, maximumWidth=MAX_FILES_WIDTH)
         self.files.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.files.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.files.activated.connect(self._choose_file)
+        self.files.activated.connect(lambda index: document.show_layer(self.files.itemData(index)))
         self._buttons = QButtonGroup(self)
         self.kinds = {
             LayerKind.FILE: self._button(self._buttons, "File", "The bytes of the file"),
@@ -69,7 +69,7 @@ class LayerBar(QWidget):
         bar = in_row(*every, on=self, edge=GRID, gap=GRID)
         bar.insertSpacing(bar.indexOf(self.size_label), GRID)
         self._buttons.buttonClicked.connect(self._choose_kind)
-        self._modes.buttonClicked.connect(self._choose_mode)
+        self._modes.buttonClicked.connect(lambda button: self.modeChosen.emit(Mode(button.text())))
         document.layersChanged.connect(self.refresh)
         document.selected.connect(self.refresh)
         self.refresh()
@@ -146,9 +146,6 @@ class LayerBar(QWidget):
         inner = [info for info in self._document.layers if info.kind is LayerKind.INNER]
         return inner[0] if inner else None
 
-    def _choose_file(self, index: int) -> None:
-        self._document.show_layer(self.files.itemData(index))
-
     def _choose_kind(self) -> None:
         document = self._document
         kind = next(kind for kind, button in self.kinds.items() if button.isChecked())
@@ -159,6 +156,3 @@ class LayerBar(QWidget):
         elif kind is LayerKind.CONTENT and document.selection.member is not None:
             document.open_content(document.selection.member)
         self.refresh()
-
-    def _choose_mode(self) -> None:
-        self.modeChosen.emit(next(mode for mode, button in self.modes.items() if button.isChecked()))

@@ -90,16 +90,13 @@ def apply(app: QApplication, theme: Theme) -> None:
     """Apply the palette and style sheet of a theme; the style itself is set at start, see STYLE."""
     _black_system(app)
     current = scheme(app, theme)
-    wanted, sheet = palette(current), _style_sheet(current)
+    wanted = palette(current)
+    sheet = style.sheet(tokens(current), contrast=current in CONTRAST, native=is_native())
     # Qt polishes every widget again for either of them, also for those that are set already.
     if app.palette() != wanted:
         app.setPalette(wanted)
     if app.styleSheet() != sheet:
         app.setStyleSheet(sheet)
-
-
-def _style_sheet(current: Scheme) -> str:
-    return style.sheet(tokens(current), contrast=current in CONTRAST, native=is_native())
 
 
 def tokens(current: Scheme) -> dict[str, str]:

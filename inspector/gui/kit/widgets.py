@@ -474,11 +474,6 @@ class FlowLayout(QLayout):
         return y + line + margin - rect.y()
 
 
-def _is_of_rows(view: QAbstractItemView) -> bool:
-    """Whether several rows of a view can be selected."""
-    return view.selectionMode() is QAbstractItemView.SelectionMode.ExtendedSelection
-
-
 def _selected_lines(view: QTreeView | QTableView) -> Iterator[str]:
     """The selected rows from top to bottom, with a tab between the texts of visible columns."""
     rows = sorted(view.selectionModel().selectedRows(), key=lambda index: view.visualRect(index).y())
@@ -489,9 +484,10 @@ def _selected_lines(view: QTreeView | QTableView) -> Iterator[str]:
 
 def copy_cells(focus: QWidget | None) -> bool:
     """Copy the selected rows, or the current cell, of a view; returns whether ``focus`` is one."""
+    several = QAbstractItemView.SelectionMode.ExtendedSelection
     if isinstance(focus, Copies):
         focus.copy()
-    elif isinstance(focus, QTreeView | QTableView) and _is_of_rows(focus):
+    elif isinstance(focus, QTreeView | QTableView) and focus.selectionMode() is several:
         QGuiApplication.clipboard().setText("\n".join(_selected_lines(focus)))
     elif isinstance(focus, QAbstractItemView):
         index = focus.currentIndex()
