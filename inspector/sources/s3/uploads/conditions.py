@@ -12,6 +12,7 @@ import secrets
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import platformdirs
 
@@ -25,6 +26,8 @@ from inspector.sources.s3.connection import Consent
 from inspector.sources.s3.request_log import RequestLog
 from inspector.sources.s3.sentences import ConsentNeededError, S3Error
 from inspector.sources.s3.uploads.sender import NOT_IMPLEMENTED, ObjectSettings, Sender
+
+Result = TypeVar("Result")
 
 _REMEMBERED_SECONDS = 7 * 86_400
 """A server may be another one afterwards, and not say so."""
@@ -49,6 +52,27 @@ def require_condition(sender: Sender, address: Address, log: RequestLog, *, in_p
         f"would be lost. If nobody else writes it now, say so{hint(Hint.UNCONDITIONAL)}.",
         Consent.UNCONDITIONAL,
     )
+
+
+def replace_same(
+    request: Callable[[ObjectSettings], Result], etag: str, still_there: Callable[[], object], consents: Consent
+) -> Result:
+    """Make the request that replaces the object with this ETag; where a form of it is not known, with another.
+
+    Ceph's radosgw 16 compares it with an ETag that has no quotes. Without any condition only with that consent.
+    ``still_there`` raises an exception if another object is there. Raises S3Error, and what the two raise.
+    """
+    conditions: list[ObjectSettings] = [{"IfMatch": etag}, {"IfMatch": etag.strip('"')}]
+    if Consent.UNCONDITIONAL in consents:
+        conditions.append({})
+    for condition in conditions[:-1]:
+        try:
+            return request(condition)
+        except S3Error as error:
+            if error.status not in (_NOT_AS_BEFORE, NOT_IMPLEMENTED):
+                raise
+        still_there()
+    return request(conditions[-1])
 
 
 def is_enforced(sender: Sender, beside: Address, log: RequestLog, *, in_parts: bool) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Callable, Iterable
+from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -20,7 +21,7 @@ from inspector.sources.s3.connection import Connection, Consent
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.request_log import RequestLog
 from inspector.sources.s3.sentences import S3Error, replaced
-from inspector.sources.s3.uploads.conditions import require_condition
+from inspector.sources.s3.uploads.conditions import replace_same, require_condition
 from inspector.sources.s3.uploads.pieces import MIN_PART_BYTES, SENT_PART_BYTES
 from inspector.sources.s3.uploads.sender import (
     CHECKSUM,
@@ -293,21 +294,11 @@ class NewObjects:
 
     def _place_instead(self, each: NewObject) -> None:
         """Make it replace one particular object, and no other."""
-        # Ceph's radosgw 16 compares it with an ETag that has no quotes; some servers do not support such a condition.
-        conditions: list[ObjectSettings] = [{"IfMatch": each.instead_of}, {"IfMatch": each.instead_of.strip('"')}]
-        if Consent.UNCONDITIONAL in self._consents:
-            conditions.append({})
-        else:
+        if Consent.UNCONDITIONAL not in self._consents:
             require_condition(self._sender, each.address, self.log, in_parts=each.upload is not None)
-        for condition in conditions:
-            self.still_there(each.address, each.instead_of)
-            try:
-                each.place(condition)
-            except S3Error as error:
-                if error.status not in (NOT_IMPLEMENTED, _NOT_AS_BEFORE) or condition is conditions[-1]:
-                    raise
-            else:
-                return
+        still_there = partial(self.still_there, each.address, each.instead_of)
+        still_there()
+        replace_same(each.place, each.instead_of, still_there, self._consents)
 
     def _place(self, each: NewObject) -> None:
         if each.instead_of:

@@ -29,7 +29,7 @@ from inspector.sources.s3.request_log import Why
 from inspector.sources.s3.responses import ByteRange, Head
 from inspector.sources.s3.sentences import ConsentNeededError, S3Error
 from inspector.sources.s3.source import MAX_WHOLE_BYTES, S3Source, is_md5
-from inspector.sources.s3.uploads.conditions import require_condition
+from inspector.sources.s3.uploads.conditions import replace_same, require_condition
 from inspector.sources.s3.uploads.pieces import MIN_PART_BYTES, SENT_PART_BYTES, Piece, pieces_of
 from inspector.sources.s3.uploads.sender import (
     CHECKSUM,
@@ -344,29 +344,13 @@ class _Writing:
 
     def _on_condition(self, request: Callable[[ObjectSettings], str]) -> str:
         """Make the request that creates the new object, only if it replaces the one that was shown."""
-        try:
-            etag = self._if_the_same(request)
-        except S3Error as error:
-            if error.status != NOT_IMPLEMENTED or Consent.UNCONDITIONAL not in self._consents:
-                raise
-            self._still_there()
-            etag = request({})
+        etag = replace_same(request, self._source.etag, self._still_there, self._consents)
         if not self._sure:
             self._warnings.append(
                 "A check just before writing showed that no one else had replaced the object; whether the server "
                 "enforces that condition while writing is unknown."
             )
         return etag
-
-    def _if_the_same(self, request: Callable[[ObjectSettings], str]) -> str:
-        try:
-            return request({"IfMatch": self._source.etag})
-        except S3Error as error:
-            if error.status != _NOT_AS_BEFORE:
-                raise
-        self._still_there()
-        # Ceph's radosgw 16 compares it with an ETag that has no quotes.
-        return request({"IfMatch": self._source.etag.strip('"')})
 
     # ---- after -----------------------------------------------------------------------------------------------------
 
