@@ -365,8 +365,7 @@ def _central(directory: Directory, index: int) -> RecordedCrc:
 
 
 def _local(source: Source, directory: Directory, index: int) -> RecordedCrc | None:
-    heads = directory.members.heads
-    assert heads is not None
+    heads = directory.heads
     data = source.read(heads[index], LOCAL_SIZE)
     if len(data) < LOCAL_SIZE or not directory.members[index].readable:
         return None

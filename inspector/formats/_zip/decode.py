@@ -289,8 +289,7 @@ def place_members(emitter: Emitter, directory: Directory, limit: int) -> None:
     The inferred place is corrected when a member is read.
     """
     members = directory.members
-    heads = members.heads
-    assert heads is not None
+    heads = directory.heads
     with_descriptor = set(directory.with_descriptor)
     order = sorted(range(len(members)), key=heads.__getitem__)
     for index, stop in pairwise([*order, -1]):

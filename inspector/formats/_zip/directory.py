@@ -124,8 +124,19 @@ class Directory(Struct):
     @property
     def first(self) -> int:
         """The index of the member at the start of the file; -1 if there is none."""
-        heads = self.members.heads
-        return heads.index(0) if heads is not None and 0 in heads else -1
+        return self.heads.index(0) if 0 in self.heads else -1
+
+    @property
+    def heads(self) -> array[int]:
+        """Where the local header of each member begins."""
+        assert self.members.heads is not None
+        return self.members.heads
+
+    @property
+    def marks(self) -> array[int]:
+        """The marks of each member."""
+        assert self.members.marks is not None
+        return self.members.marks
 
 
 def is_split(eocd: Eocd | None) -> bool:

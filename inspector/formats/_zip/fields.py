@@ -226,8 +226,7 @@ class MemberRows:
         Headers may lie in each other, each with 128 KiB to show; in file order they are shown while the budget lasts.
         """
         members, rows = self.directory.members, self.rows
-        heads = members.heads
-        assert heads is not None
+        heads = self.directory.heads
         left = BOUNDS.budget_of_headers(self.source.size)
         for row, owner in enumerate(rows.owners):
             if owner == GAP or owner >= len(members):
@@ -405,14 +404,11 @@ def lay_rows(source: Source, emitter: Emitter, directory: Directory, limit: int,
 def _extents(directory: Directory, emitter: Emitter, limit: int) -> tuple[array[int], array[int], set[int]]:
     """Where each member begins and stops, from local header to data descriptor, and those that run past the limit."""
     members = directory.members
-    heads, marks = members.heads, members.marks
-    assert heads is not None
-    assert marks is not None
-    starts, overrunning = heads[:], set()
+    starts, overrunning = directory.heads[:], set()
     stops = array("Q", map(add, members.stops, directory.descriptors))
-    if max(stops, default=0) <= limit and not any(mark & UNREADABLE for mark in set(marks)):
+    if max(stops, default=0) <= limit and not any(mark & UNREADABLE for mark in set(directory.marks)):
         return starts, stops, set()
-    for index, mark in enumerate(marks):
+    for index, mark in enumerate(directory.marks):
         if mark & UNREADABLE:
             starts[index], stops[index] = 1, 0
         elif stops[index] > limit:
@@ -524,7 +520,5 @@ def _report_overlap(emitter: Emitter, directory: Directory, overlap: Overlap, in
 
 
 def _mark(directory: Directory, indices: Iterable[int]) -> None:
-    marks = directory.members.marks
-    assert marks is not None
     for index in indices:
-        marks[index] |= SHARED
+        directory.marks[index] |= SHARED

@@ -459,6 +459,8 @@ class LocalFile(Struct, frozen=True):
         """Stored and decoded size by the header; None if only a data descriptor has them."""
         if self.local.flags & HAS_DESCRIPTOR and self.local.stored in (0, FULL_32):
             return None
+        if FULL_32 not in (self.local.stored, self.local.size):
+            return self.local.stored, self.local.size
         wide = zip64(self.extra, self.local.size, self.local.stored)
         return wide.stored, wide.size
 

@@ -129,20 +129,16 @@ def repair_end(
 
 def shared_heads(directory: Directory) -> frozenset[int]:
     """Offsets of local headers that several entries of the directory point to."""
-    heads = directory.members.heads
-    if heads is None or not directory.listed:
-        return frozenset()
-    return frozenset(head for head, claims in Counter(heads).items() if claims > 1)
+    claimed = Counter(directory.heads if directory.listed else ())
+    return frozenset(head for head, claims in claimed.items() if claims > 1)
 
 
 def _verified(archive: Archive, directory: Directory) -> Verified:
     """The numbers of the members whose content matched a CRC-32."""
     members = directory.members
-    if members.heads is None or not directory.computed:
-        return {}
     verified = VERDICTS.index(Verdict.VERIFIED)
     found: dict[int, VerifiedNumbers] = {}
-    numbers = zip(members.heads, directory.computed, archive.verdicts, strict=False)
+    numbers = zip(directory.heads, directory.computed, archive.verdicts, strict=False)
     for index, (head, crc, verdict) in enumerate(numbers):
         stored, codec = members.stored(index), members.codec_at(index)
         if verdict == verified and (stored or head not in found):  # of two entries with one header, not the empty one
@@ -358,7 +354,7 @@ class _HeaderProof:
         self.directory = directory
         self.progress = progress
         self.left = 16 * (archive.source.size + (1 << 20))
-        self.heads = sorted(directory.members.heads or ())
+        self.heads = sorted(directory.heads)
         self.shared = shared_heads(directory)
         self.split = is_split(directory.eocd)
         progress.begin("Comparing headers with content", 0, "members")
@@ -439,9 +435,7 @@ class _HeaderProof:
 
 def _pair(source: Source, directory: Directory, member: int) -> _HeaderPair | None:
     """Both headers of a member; None if one is missing or has its sizes in ZIP64 information."""
-    heads = directory.members.heads
-    assert heads is not None
-    at, head = directory.central[member], heads[member]
+    at, head = directory.central[member], directory.heads[member]
     there, here = source.read(at, CENTRAL_SIZE), source.read(head, LOCAL_SIZE)
     if len(there) < CENTRAL_SIZE or len(here) < LOCAL_SIZE:
         return None

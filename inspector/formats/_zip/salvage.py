@@ -131,9 +131,7 @@ def _lost(archive: Archive, directory: Directory, replaced: bool) -> Iterator[in
 def _copy(source: Source, directory: Directory, index: int) -> _Copy:
     """One member, described by the central directory, or by the local header without a directory."""
     members = directory.members
-    heads = members.heads
-    assert heads is not None
-    found = read_local(source, heads[index])
+    found = read_local(source, directory.heads[index])
     local, name, extra = (found.local, found.name, found.extra) if found else (None, members.path(index), b"")
     central = None
     if directory.listed:

@@ -281,8 +281,7 @@ def _known(archive: Archive, directory: Directory, *, listed: bool) -> tuple[dic
 
 def _is_credible(archive: Archive, directory: Directory, index: int) -> bool:
     """Whether what a local header claims may be a member: nonsense claims all the rest of the file where it can."""
-    heads = directory.members.heads
-    read = read_local(archive.source, heads[index]) if heads is not None else None
+    read = read_local(archive.source, directory.heads[index])
     if read is None:
         return True
     plain = read.local.method == STORED and not read.local.flags & ENCRYPTED

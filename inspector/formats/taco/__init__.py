@@ -10,7 +10,7 @@ from inspector.formats._kinds import LOCAL_HEADER, ZIP_DIRECTORY, ZIP_FILE, ZIP_
 from inspector.formats._zip import codes as zip_codes
 from inspector.formats._zip.records import TACO_SUFFIXES
 from inspector.formats.taco import codes
-from inspector.formats.taco.kinds import TACO_ENTRY, TACO_PAYLOAD
+from inspector.formats.taco.codes import TACO_ENTRY, TACO_PAYLOAD
 
 
 @cache

@@ -202,8 +202,7 @@ def _report_name(emitter: Emitter, directory: Directory) -> None:
     name = b"TACO_HEADER"
     if members.paths.count(name) < 2:
         return
-    heads = members.heads
-    assert heads is not None
+    heads = directory.heads
     for index in range(len(members)):
         if heads[index] and members.path(index) == name:
             emitter.report(

@@ -20,7 +20,7 @@ from inspector.core.span import Span
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.eocd import find_eocd, first_name
 from inspector.formats._zip.records import CENTRAL_CRC, ENCRYPTED, LOCAL, LOCAL_SIZE, STORED, UTF_8, read_local
-from inspector.formats.taco.kinds import TACO_ENTRY, TACO_PAYLOAD
+from inspector.formats.taco.codes import TACO_ENTRY, TACO_PAYLOAD
 
 
 class Layout(StrEnum):
@@ -150,10 +150,8 @@ def _room(directory: Directory, start: int) -> int:
 
     The bytes after them belong to that member, and writing the header must not touch them.
     """
-    heads, marks = directory.members.heads, directory.members.marks
-    assert heads is not None
-    assert marks is not None
-    others = (head for head, mark in zip(heads, marks, strict=True) if head and not mark & UNREADABLE)
+    pairs = zip(directory.heads, directory.marks, strict=True)
+    others = (head for head, mark in pairs if head and not mark & UNREADABLE)
     return max(0, min(others, default=start + PAYLOAD_SIZE) - start)
 
 

@@ -85,9 +85,8 @@ def _report_taco_name(source: Source, emitter: Emitter, directory: Directory) ->
     else:
         cause = f"begins with the member {visible(local.name)}"
         spans = [(LOCAL_SIZE, LOCAL_SIZE + len(local.name))]
-        heads = directory.members.heads
-        if heads is not None and 0 in heads and directory.listed:
-            name = directory.central[heads.index(0)] + CENTRAL_SIZE
+        if directory.first >= 0 and directory.listed:
+            name = directory.central[directory.first] + CENTRAL_SIZE
             spans.append((name, name + len(local.name)))
     emitter.report(
         codes.NO_TACO_HEADER,

@@ -22,9 +22,9 @@ from inspector.core.source import BytesSource
 from inspector.formats import recognise, taco
 from inspector.formats._kinds import LOCAL_HEADER
 from inspector.formats._zip.directory import Directory
+from inspector.formats.taco.codes import TACO_ENTRY, TACO_PAYLOAD
 from inspector.formats.taco.decode import GHOST_TITLE, decode
 from inspector.formats.taco.header import TacoHeader, target_text
-from inspector.formats.taco.kinds import TACO_ENTRY, TACO_PAYLOAD
 from tests.formats.archives import assert_covered
 from tests.formats.zip.zip_building import every
 

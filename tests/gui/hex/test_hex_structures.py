@@ -18,7 +18,7 @@ from inspector.core.drawing.palette import COLOURS, CONTRAST, FAMILY_HUES, Schem
 from inspector.core.field import Run, Structure
 from inspector.core.kinds import FAMILIES, Family, Role, declared_kinds, family_of
 from inspector.core.program.progress import Progress
-from inspector.formats.taco.kinds import TACO_ENTRY
+from inspector.formats.taco.codes import TACO_ENTRY
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.pages import Deliver, HexModel
 from inspector.gui.hex.view import HexView

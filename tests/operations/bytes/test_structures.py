@@ -24,7 +24,7 @@ from inspector.formats._kinds import (
 )
 from inspector.formats.caf.kinds import FOOTER
 from inspector.formats.rca.kinds import BLOB_BLOCK, CHUNK_HEADER, RESET_BLOCK
-from inspector.formats.taco.kinds import TACO_ENTRY
+from inspector.formats.taco.codes import TACO_ENTRY
 from inspector.operations.session.archive_session import ArchiveSession
 
 Sample = Callable[[str], Path]

@@ -16,7 +16,7 @@ from inspector.formats._kinds import CENTRAL_HEADER, END_OF_DIRECTORY, INDEX_ENT
 from inspector.formats.caf.kinds import FOOTER
 from inspector.formats.datas3t.kinds import METADATA_ROW
 from inspector.formats.rca.kinds import CHUNK_HEADER, RESET_BLOCK
-from inspector.formats.taco.kinds import TACO_ENTRY
+from inspector.formats.taco.codes import TACO_ENTRY
 from inspector.operations.protocol.views import FieldRow, LayerKind, Reference
 from inspector.operations.session.archive_session import ArchiveSession
 from tests.operations.archives import opened
