@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from inspector.formats._causes.diagnosis import NO_DIAGNOSIS
+
 
 @pytest.fixture(autouse=True, scope="module")
 def no_causes() -> Iterator[None]:
     """Check without looking for causes: many of these tests flip one bit, which would be found and restored."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("inspector.operations.check.checking._name_causes", lambda _archive, _progress: None)
+        patch.setattr("inspector.operations.check.checking.diagnose", lambda _archive, _progress: NO_DIAGNOSIS)
         yield
