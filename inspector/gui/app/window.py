@@ -393,7 +393,7 @@ def _work(tab: Tab | SideTab) -> str:
         return f"an unwritten change of {tab.document.name}"
     if tab.experiment.unsaved:
         return f"an experiment on {tab.document.name} that is not saved"
-    is_busy = any(not job.only_shows for job in tab.document.client.jobs)
+    is_busy = any(not job.traits.only_shows for job in tab.document.client.jobs)
     return f"a running job on {tab.document.name}" if is_busy else ""
 
 

@@ -101,7 +101,7 @@ class DiskWatch(QObject):
 
     def _is_writing(self) -> bool:
         """Whether a job of this window is changing the file."""
-        return any(job.changes_archive for job in self._document.client.jobs)
+        return any(job.traits.changes_archive for job in self._document.client.jobs)
 
     def _written(self, _: object) -> None:
         self._dismissed = None

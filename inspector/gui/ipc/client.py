@@ -89,6 +89,7 @@ class Job(Pending[Answer], QObject):
         self._client = client
         self.number = number
         self.request = request
+        self.traits = traits_of(request)
         self.state: JobState | None = None
         self.polled = False
         self.running = True
@@ -96,21 +97,6 @@ class Job(Pending[Answer], QObject):
         self._overdue: QTimer | None = None
         self.paused = False
         self.binding = False
-
-    @property
-    def writes_files(self) -> bool:
-        """Whether it leaves incomplete files if its worker is killed."""
-        return traits_of(self.request).writes_files
-
-    @property
-    def changes_archive(self) -> bool:
-        """Whether it writes into the open archive."""
-        return traits_of(self.request).changes_archive
-
-    @property
-    def only_shows(self) -> bool:
-        """Whether it only fills a view, so that nothing is lost when it is stopped."""
-        return traits_of(self.request).only_shows
 
     def pause(self, paused: bool = True) -> None:
         """Pause the job, or (False) resume it."""
@@ -124,7 +110,7 @@ class Job(Pending[Answer], QObject):
         if self.running and self._overdue is None:
             self._overdue = QTimer(self, singleShot=True)
             self._overdue.timeout.connect(self._end_worker)
-            self._overdue.start(int(WRITE_CANCEL_TIMEOUT_S * 1000) if self.writes_files else CANCEL_TIMEOUT_MS)
+            self._overdue.start(int(WRITE_CANCEL_TIMEOUT_S * 1000) if self.traits.writes_files else CANCEL_TIMEOUT_MS)
 
     def _end_worker(self) -> None:
         self._client.kill_stuck(self)
@@ -225,7 +211,7 @@ class Client(QObject, Generic[Requests]):
         """End the worker once it has removed incomplete files; outstanding requests are not answered."""
         self.is_open = False
         self._timer.stop()
-        grace = WRITE_CANCEL_TIMEOUT_S if any(job.writes_files for job in self.jobs) else 0.0
+        grace = WRITE_CANCEL_TIMEOUT_S if any(job.traits.writes_files for job in self.jobs) else 0.0
         self._pending.clear()
         self.link.close(grace)
 
