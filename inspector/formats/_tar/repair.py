@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from inspector.core.archive import Archive
@@ -47,6 +48,8 @@ _OWNERS = (("uid", "uname"), ("gid", "gname"))
 """A number and the name that belongs to it."""
 _SHARED = tuple(name for name in FIELDS if name not in ("name", "size", "mtime", "chksum"))
 """Fields that are often the same in all headers of an archive."""
+_MAX_CHANGED = 128
+"""Headers that are looked at; of more, no single bits changed."""
 _NEAR = 32
 """Headers on each side that one is compared with."""
 _ANY_DIGIT = bytes.maketrans(b"1234567", b"0000000")
@@ -93,14 +96,13 @@ def repair_headers(
     """
     patches: list[Patch] = []
     names: list[str] = []
-    for each in archive.findings:
-        if each.code == CHECKSUM_CODE:
-            at, known = each.spans[0].start, digits(each.member) if each.member is not None else b""
-            _, change = explanations(archive, at, known, same)
-            if change is not None:
-                place = at + change.start
-                patches.append(Patch(place, archive.source.read(place, len(change.new)), change.new))
-                names.append(f"{change.name} of the header at byte {at:,}")
+    for each in islice((each for each in archive.findings if each.code == CHECKSUM_CODE), _MAX_CHANGED):
+        at, known = each.spans[0].start, digits(each.member) if each.member is not None else b""
+        _, change = explanations(archive, at, known, same)
+        if change is not None:
+            place = at + change.start
+            patches.append(Patch(place, archive.source.read(place, len(change.new)), change.new))
+            names.append(f"{change.name} of the header at byte {at:,}")
     if not patches:
         return
     others = f", and one field of {count(len(names) - 1, 'more header')}" if len(names) > 1 else ""
