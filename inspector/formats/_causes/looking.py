@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from inspector.core.archive import Archive
 from inspector.core.cause import Cause, FoundCause, wrong
@@ -11,7 +12,7 @@ from inspector.core.finding import Finding, Severity
 from inspector.core.program.progress import Progress
 from inspector.core.span import Span, intersect, united
 from inspector.formats import damage_of, format_of
-from inspector.formats._causes.blocks import NEAR_BYTES, changed_bytes, copies, filled_block, suspects, zeros
+from inspector.formats._causes.blocks import NEAR_BYTES, Suspects, changed_bytes, copies, filled_block, suspects, zeros
 from inspector.formats._causes.converted import convert_back
 from inspector.formats._causes.ends import trailing, truncated
 from inspector.formats._causes.flips import MAX_LAST_WORK_BYTES, flipped_bits
@@ -22,32 +23,107 @@ from inspector.formats._causes.text_mode import text_mode
 from inspector.formats._causes.wrapped import in_front
 
 
+class _Look:
+    """What is asked about one archive, and what is known of it by then; ``causes`` are its flipped bits."""
+
+    def __init__(self, archive: Archive, progress: Progress) -> None:
+        self.archive, self.progress = archive, progress
+        self.damage = damage_of(archive)
+        self.may_read = may_be_surveyed(archive)
+        self.interrupted = _interrupted(archive)
+        self.causes: Sequence[FoundCause] = ()
+
+    @cached_property
+    def survey(self) -> Survey:
+        return survey(self.archive.source, self.progress)
+
+    @cached_property
+    def expected(self) -> int | None:
+        return self.damage.expected_size(self.archive)
+
+    @cached_property
+    def bad(self) -> Suspects:
+        return suspects(self.archive)
+
+    @property
+    def explained(self) -> list[Span]:
+        """The bytes whose damage has a cause already."""
+        spans = [span for one in self.causes for span in one.spans]
+        return sorted([*spans, *(span for one in self.causes for each in one.explains for span in each.spans)])
+
+    @property
+    def open(self) -> bool:
+        """Whether nothing explains the damage yet."""
+        return not (self.causes or self.interrupted)
+
+    def first(self, questions: Sequence[_Question]) -> Sequence[FoundCause]:
+        """The answer to the first question that may be asked and has one."""
+        for may_be_asked, ask in questions:
+            found = ask(self) if may_be_asked(self) else None
+            if found:
+                return (found,) if isinstance(found, FoundCause) else found
+        return ()
+
+
+_Question = tuple[Callable[[_Look], bool], Callable[[_Look], FoundCause | Sequence[FoundCause] | None]]
+"""When it may be asked, and what is asked; the order is that of certainty and cost."""
+
+
+def _always(_: _Look) -> bool:
+    return True
+
+
+def _text_mode(look: _Look) -> FoundCause | None:
+    found = text_mode(look.archive, look.survey, look.expected)
+    repair = convert_back(look.archive, found.cause, look.progress) if found is not None else None
+    return found if found is None or repair is None else found._replace(repairs=(repair,))
+
+
+def _holes(look: _Look) -> Sequence[FoundCause]:
+    """Zeros; of what an interrupted write leaves only that all are."""
+    found = zeros(look.archive, look.survey, look.bad, look.explained)
+    return [each for each in found if not look.interrupted or each.cause is Cause.ALL_ZEROS]
+
+
+_BEFORE_FLIPS: tuple[_Question, ...] = (
+    (lambda look: look.may_read or is_known(look.archive), lambda look: joined(look.archive, look.progress)),
+    (_always, lambda look: in_front(look.archive, look.progress)),
+    (_always, lambda look: look.damage.flipped_record(look.archive, look.progress)),
+)
+_WHOLE_FILE: tuple[_Question, ...] = (
+    (_always, _text_mode),
+    # Zeros among what follows the last record are not in the place of anything.
+    (lambda look: not look.causes and look.damage.ends_itself, lambda look: trailing(look.archive)),
+)
+_PLACES: tuple[_Question, ...] = (
+    (_always, _holes),
+    (lambda look: look.interrupted, lambda look: trailing(look.archive)),
+    (lambda look: look.open, lambda look: doubled(look.archive, look.progress)),
+    (lambda look: look.open, lambda look: swapped(look.archive, look.progress)),
+    (lambda look: look.open and look.damage.data_first, lambda look: truncated(look.archive)),
+    (
+        lambda look: look.open,
+        lambda look: list(moved_parts(look.archive, look.survey, look.expected, look.progress)),
+    ),
+    (lambda look: not look.interrupted, lambda look: copies(look.archive, look.bad, look.explained, look.progress)),
+    (lambda look: look.open, lambda look: truncated(look.archive)),
+    (lambda look: look.open, lambda look: look.damage.shifted(look.archive)),
+    (lambda look: look.open, lambda look: filled_block(look.archive, look.bad, look.progress)),
+    (lambda look: look.open, lambda look: trailing(look.archive)),
+)
+
+
 def causes_of(archive: Archive, progress: Progress) -> Sequence[FoundCause]:
     """Why a checked archive is not sound, the most telling first. Raises SourceError and Cancelled."""
-    may_read = may_be_surveyed(archive)
-    several = joined(archive, progress) if may_read or is_known(archive) else None
-    if several is not None:
-        return (several,)
-    front = in_front(archive, progress)
-    if front is not None:
-        return (front,)
-    damage = damage_of(archive)
-    record = damage.flipped_record(archive, progress)
-    if record is not None:
-        return (record,)
-    causes = flipped_bits(archive, progress)
-    if _covers_all(archive, causes) or not may_read:
+    look = _Look(archive, progress)
+    if alone := look.first(_BEFORE_FLIPS):
+        return alone
+    causes = look.causes = flipped_bits(archive, progress)
+    if _covers_all(archive, causes) or not look.may_read:
         return _folded(archive, causes)
-    found = survey(archive.source, progress)
-    expected = damage.expected_size(archive)
-    text = text_mode(archive, found, expected)
-    if text is not None:
-        repair = convert_back(archive, text.cause, progress)
-        return (text if repair is None else text._replace(repairs=(repair,)),)
-    behind = trailing(archive) if not causes and damage.ends_itself else None
-    if behind is not None:
-        return (behind,)  # zeros among them are not in the place of anything
-    places = _of_places(archive, found, expected, causes, progress)
+    if alone := look.first(_WHOLE_FILE):
+        return alone
+    places = look.first(_PLACES)
     if not causes and not places:
         causes = flipped_bits(archive, progress, MAX_LAST_WORK_BYTES)
     return _folded(archive, [*places, *causes])
@@ -110,43 +186,6 @@ def _interrupted(archive: Archive) -> bool:
     """Whether an interrupted write explains everything, which its findings say."""
     known = format_of(archive)
     return all(known is not None and each.code in known.torn for each in wrong(archive))
-
-
-def _of_places(
-    archive: Archive, found: Survey, expected: int | None, causes: Sequence[FoundCause], progress: Progress
-) -> list[FoundCause]:
-    """Zeros, copies and moved parts, where no other cause explains the damage."""
-    bad = suspects(archive)
-    explained = [span for each in causes for finding in each.explains for span in finding.spans]
-    explained += [span for each in causes for span in each.spans]
-    holes = list(zeros(archive, found, bad, sorted(explained)))
-    if _interrupted(archive):  # what such a write leaves may hold zeros and copies
-        empty = [each for each in holes if each.cause is Cause.ALL_ZEROS]
-        behind = None if empty else trailing(archive)
-        return empty if behind is None else [behind]
-    if holes:
-        return holes
-    rearranged = None if causes else doubled(archive, progress) or swapped(archive, progress)
-    if rearranged is not None:
-        return [rearranged]
-    cut = truncated(archive) if not causes and damage_of(archive).data_first else None
-    if cut is not None:
-        return [cut]
-    moved = [] if causes else list(moved_parts(archive, found, expected, progress))
-    if moved:
-        return moved
-    copied = copies(archive, bad, sorted(explained), progress)
-    if copied is not None:
-        return [copied]
-    if causes:
-        return []
-    one = (
-        truncated(archive)
-        or damage_of(archive).shifted(archive)
-        or filled_block(archive, bad, progress)
-        or trailing(archive)
-    )
-    return [] if one is None else [one]
 
 
 def _covers_all(archive: Archive, causes: Sequence[FoundCause]) -> bool:
