@@ -1,6 +1,6 @@
 """Lay out the extents that members claim: rows that own every byte of a range once, overlaps and gaps.
 
-Many are sorted by numpy, which is imported only then.
+A few extents are processed one by one; many in blocks with numpy, which is imported only then.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def lay_out(starts: array[int], stops: array[int], low: int, high: int) -> Rows:
         return Rows(high, starts, range(len(starts)))
     owners = array("i")
     rows = Rows(high, array("Q"), owners)
-    end = _lay(rows, owners, starts, stops, low)
+    lay = _one_by_one if len(starts) <= _MAX_EXTENTS_WITHOUT_NUMPY else _in_blocks
+    end = lay(rows, owners, starts, stops, low)
     if end < high:
         rows.gaps.append(len(rows.starts))
         rows.starts.append(end)
@@ -105,9 +106,9 @@ def shared_extents(starts: array[int], stops: array[int]) -> Sequence[int]:
     return found
 
 
-def _lay(rows: Rows, owners: array[int], starts: array[int], stops: array[int], low: int) -> int:
+def _one_by_one(rows: Rows, owners: array[int], starts: array[int], stops: array[int], low: int) -> int:
     high, end, holder = rows.stop, low, GAP
-    for position in in_order(starts, stops):
+    for position in sorted(range(len(starts)), key=lambda i: (starts[i], stops[i])):
         start, stop = max(starts[position], low), min(stops[position], high)
         empty = starts[position] == stops[position]
         if start > stop or (start == stop and not empty):
@@ -126,21 +127,6 @@ def _lay(rows: Rows, owners: array[int], starts: array[int], stops: array[int], 
     return end
 
 
-def in_order(starts: array[int], stops: array[int]) -> Sequence[int]:
-    """The positions of extents by start, stop and position; a range where they are in order already."""
-    if len(starts) <= _MAX_EXTENTS_WITHOUT_NUMPY:
-        return sorted(range(len(starts)), key=lambda at: (starts[at], stops[at]))
-    import numpy as np
-
-    lows, highs = np.frombuffer(starts, np.uint64), np.frombuffer(stops, np.uint64)
-    rising = (lows[1:] > lows[:-1]) | ((lows[1:] == lows[:-1]) & (highs[1:] >= highs[:-1]))
-    if rising.all():
-        return range(len(starts))
-    order = array("I", (0,)) * len(starts)
-    np.frombuffer(order, np.uint32)[:] = sorted_extents(lows, highs)
-    return order
-
-
 def sorted_extents(starts: Numbers, stops: Numbers) -> Numbers:
     """The positions of extents, sorted by start, stop and position.
 
@@ -151,11 +137,73 @@ def sorted_extents(starts: Numbers, stops: Numbers) -> Numbers:
     order: Numbers = np.argsort(starts)
     tied = np.zeros(len(order), bool)
     for first in range(0, len(order), _BLOCK_EXTENTS):
-        begins = starts[order[first : first + _BLOCK_EXTENTS + 1]]
-        same = begins[1:] == begins[:-1]
+        in_order = starts[order[first : first + _BLOCK_EXTENTS + 1]]
+        same = in_order[1:] == in_order[:-1]
         tied[first : first + len(same)] |= same
         tied[first + 1 : first + 1 + len(same)] |= same
     if tied.any():
         rows = order[tied]
         order[tied] = rows[np.lexsort((rows, stops[rows], starts[rows]))]
     return order
+
+
+def _in_blocks(rows: Rows, owners: array[int], starts: array[int], stops: array[int], low: int) -> int:
+    import numpy as np
+
+    all_starts, all_stops = np.frombuffer(starts, np.uint64), np.frombuffer(stops, np.uint64)
+    ahead, behind = all_starts[1:], all_starts[:-1]
+    tied_badly = (ahead == behind) & (all_stops[1:] < all_stops[:-1])
+    order = sorted_extents(all_starts, all_stops) if ((ahead < behind) | tied_badly).any() else None
+    carried = _Carried(low, low, GAP)
+    for first in range(0, len(starts), _BLOCK_EXTENTS):
+        last = min(first + _BLOCK_EXTENTS, len(starts))
+        positions = np.arange(first, last) if order is None else order[first:last]
+        carried = _block(rows, owners, positions, all_starts[positions], all_stops[positions], carried)
+    return carried.end
+
+
+class _Carried(Struct, frozen=True):
+    """State passed from block to block: how far the extents reach, and which one reaches there."""
+
+    low: int
+    end: int
+    holder: int
+
+
+def _block(
+    rows: Rows, owners: array[int], positions: Numbers, starts: Numbers, stops: Numbers, carried: _Carried
+) -> _Carried:
+    """Lay out a block of sorted extents, by the same steps as ``_one_by_one``."""
+    import numpy as np
+
+    empty = starts == stops
+    starts, stops = np.maximum(starts, np.uint64(carried.low)), np.minimum(stops, np.uint64(rows.stop))
+    valid = (stops > starts) | (empty & (stops == starts))
+    positions, starts, stops, empty = positions[valid], starts[valid], stops[valid], empty[valid]
+    if not len(positions):
+        return carried
+    reach = np.maximum.accumulate(np.maximum(stops, np.uint64(carried.end)))
+    ends = np.concatenate((np.array([carried.end], np.uint64), reach[:-1]))
+    raising = stops > ends
+    holders = np.maximum.accumulate(np.where(raising, np.arange(len(positions)), -1))
+
+    def holder(index: int) -> int:
+        held = int(holders[index]) if index >= 0 else -1
+        return int(positions[held]) if held >= 0 else carried.holder
+
+    overlapping = np.flatnonzero((starts < ends) & ~empty)
+    rows.overlap_count += len(overlapping)
+    for index in overlapping[: max(0, MAX_OVERLAPS - len(rows.overlaps))].tolist():
+        stop = min(int(stops[index]), int(ends[index]))
+        rows.overlaps.append(Overlap(holder(index - 1), int(positions[index]), int(starts[index]), stop))
+
+    kept, gap = raising | (starts >= ends), starts > ends
+    after = np.cumsum(kept.astype(np.int64) + gap)
+    new_starts, new_owners = np.empty(int(after[-1]), np.uint64), np.full(int(after[-1]), GAP, np.int32)
+    new_starts[after[kept] - 1] = np.maximum(starts, ends)[kept]
+    new_owners[after[kept] - 1] = positions[kept]
+    new_starts[after[gap] - 2] = ends[gap]
+    rows.gaps.frombytes((after[gap] - 2 + len(rows.starts)).astype(np.uint64).tobytes())
+    rows.starts.frombytes(new_starts.tobytes())
+    owners.frombytes(new_owners.tobytes())
+    return _Carried(carried.low, int(reach[-1]), holder(len(positions) - 1))

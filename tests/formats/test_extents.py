@@ -69,13 +69,13 @@ def test_all_extents_that_share_bytes_are_found(pairs: list[tuple[int, int]]) ->
 
 
 @given(extents, st.integers(0, 12), st.integers(12, 32), st.integers(1, 5))
-def test_many_are_laid_out_as_few_are(pairs: list[tuple[int, int]], low: int, high: int, block: int) -> None:
-    few = lay_out(*columns(pairs), low, high)
+def test_blocks_give_what_one_by_one_gives(pairs: list[tuple[int, int]], low: int, high: int, block: int) -> None:
+    one_by_one = lay_out(*columns(pairs), low, high)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_extents, "_MAX_EXTENTS_WITHOUT_NUMPY", 0)
         patch.setattr(_extents, "_BLOCK_EXTENTS", block)
-        many = lay_out(*columns(pairs), low, high)
-    assert shown(many) == shown(few)
+        in_blocks = lay_out(*columns(pairs), low, high)
+    assert shown(in_blocks) == shown(one_by_one)
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=12))

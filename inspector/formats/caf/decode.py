@@ -21,7 +21,7 @@ from inspector.core.source import Source, blocks, is_remote
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.formats._damage import Doubled, find_doubled
-from inspector.formats._extents import in_order, lay_out, shared_extents
+from inspector.formats._extents import lay_out, shared_extents
 from inspector.formats._kinds import DATA_SECTION, INDEX
 from inspector.formats.caf import codes
 from inspector.formats.caf.exact import read_exactly
@@ -37,7 +37,7 @@ from inspector.formats.caf.findings import (
     report_two_archives,
     report_unlisted,
 )
-from inspector.formats.caf.index import Index, inverse, members_in, suspicious_names
+from inspector.formats.caf.index import Index, archive_order, inverse, members_in, suspicious_names
 from inspector.formats.caf.locate import MAX_INDEX_BYTES, Place, find_index
 from inspector.formats.caf.overwritten import find_newer, report_newer
 from inspector.formats.caf.shift import MIN_LINE_FEEDS, Shift, find_shift, inclusive_ends, is_text_mode
@@ -123,7 +123,7 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: P
         )
         return
     index = read_index(source, span, progress)
-    order = in_order(index.starts, index.stops)
+    order = archive_order(index)
     members = members_in(order, index)
     rows = lay_out(members.starts, members.stops, 0, span.start)
     ends = inclusive_ends(members, rows) if index.complete else None

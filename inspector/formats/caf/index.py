@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from inspector.core.finding import FindingType
 from inspector.core.member import Members
 from inspector.core.span import Span, Spans
+from inspector.formats._extents import sorted_extents
 from inspector.formats.caf import codes
 
 if TYPE_CHECKING:
@@ -110,6 +111,22 @@ _NAMES_PER_BLOCK = 2_048
 """Names reordered at a time: each of their bytes takes 24 meanwhile."""
 _MAX_UNCHECKED_NAME_BYTES = 255
 """Longer names are always examined: only they can be too long or too deep."""
+
+
+def archive_order(index: Index) -> Sequence[int]:
+    """The entries in the order of their data: by start, stop and position in the index."""
+    starts, stops = index.starts, index.stops
+    if len(index) <= MAX_MEMBERS_WITHOUT_NUMPY:
+        return sorted(range(len(index)), key=lambda entry: (starts[entry], stops[entry]))
+    import numpy as np
+
+    lows, highs = np.frombuffer(starts, np.uint64), np.frombuffer(stops, np.uint64)
+    rising = (lows[1:] > lows[:-1]) | ((lows[1:] == lows[:-1]) & (highs[1:] >= highs[:-1]))
+    if rising.all():
+        return range(len(index))
+    order = array("I", (0,)) * len(index)
+    np.frombuffer(order, np.uint32)[:] = sorted_extents(lows, highs)
+    return order
 
 
 def members_in(order: Sequence[int], index: Index) -> Members:
