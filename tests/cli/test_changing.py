@@ -126,6 +126,15 @@ def test_repair_plans_then_fixes(copy: Copy, run: Run) -> None:
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
+def test_a_copy_that_leaves_a_member_out_exits_with_1(copy: Copy, run: Run) -> None:
+    path = copy("plain.zip")
+    data = path.read_bytes()
+    path.write_bytes(data[: data.index(b"PK\1\2") - 1])
+    saved = path.with_name("saved.zip")
+    status, out, _ = run("repair", path, "--to", saved)
+    assert (status, "Lost: " in out, saved.exists()) == (1, True, True)
+
+
 def test_repair_says_as_json_what_it_did(copy: Copy, run: Run) -> None:
     path = copy("trailing-commas.caf")
     _, out, _ = run("repair", path, "--json")

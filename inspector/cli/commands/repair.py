@@ -238,9 +238,10 @@ def _repair(part: LocationPart, options: argparse.Namespace, out: Lines) -> int:
 
 
 def _status(planned: Plan, options: argparse.Namespace) -> int:
-    """Whether all is right afterwards; a salvage that leaves something behind is not all."""
+    """Whether all is right afterwards; what a repair or a salvage leaves behind unasked is not all."""
     if planned.state.fine:
-        return FINE
+        unasked = (each for each in planned.repairs if each.code not in options.accept)
+        return NOT_SOUND if any(each.loses for each in unasked) else FINE
     whole = planned.salvage is not None and not planned.salvage.loses
     return FINE if options.to and whole else NOT_SOUND
 

@@ -227,9 +227,11 @@ def pax_problems(extension: Extension) -> list[PaxProblem]:
     """Problems of the body of one extended header: at most MAX_PROBLEMS_PER_HEADER, and a malformed record."""
     typeflag, body = extension.typeflag, extension.body
     if typeflag in (GNU_NAME, GNU_LINK):
-        if b"\0" in body:
+        end = body.find(b"\0")
+        if end > 0 and not any(body[end:]):
             return []
-        problem = "is malformed: its name has no NUL at the end"
+        ends = "has no NUL at the end" if end < 0 else f"ends at byte {end:,} of {len(body):,}"
+        problem = f"is malformed: its name {ends}"
         return [PaxProblem(codes.EXTENSION, problem, 0, len(body))]
     found = _first_problems(extension)
     done = extension.stop

@@ -79,7 +79,8 @@ def _missing(archive: Archive) -> Missing | None:
         if rest[:2] not in (b"PK", b"P"):
             return None if source.size - stop > MAX_TRAILING_BYTES else Missing(directory, _NO_DIRECTORY)
     inside = max(0, stop - source.size)
-    where = "It ends inside a member, and" if cut is not None else "It ends after a member, and"
+    header = source.read(stop, 3) == LOCAL[:3]
+    where = f"It ends {'inside' if cut is not None or header else 'after'} a member, and"
     return Missing(inside + directory, f"{where} the central directory of {len(members):,} entries should follow.")
 
 

@@ -67,11 +67,15 @@ class _WholeHeader(NamedTuple):
 
 
 class _DirectoryPlace(Struct, frozen=True):
-    """Where the directory will begin: after unknown bytes ``gaps``, or in place of a member ``cut_off``."""
+    """Where the directory will begin: after unknown bytes ``gaps``, or in place of a member ``cut_off``.
+
+    ``remnant`` are the bytes of a local header that the file ends in, which it replaces too.
+    """
 
     start: int
     gaps: tuple[Span, ...] = ()
     cut_off: LocalFile | None = None
+    remnant: Span = Span(0, 0)
 
 
 class Rebuilt(Struct, frozen=True):
@@ -79,7 +83,8 @@ class Rebuilt(Struct, frozen=True):
 
     ``edit`` writes it; the directory begins at ``start``. It has ``kept`` old headers, then new ones for the members
     ``made``; ``gone`` headers of members that are not in the file are dropped. ``cut_off`` is a member that the file
-    ends in, which is dropped too; ``doubtful`` if its size may be wrong. ``gaps`` are unknown bytes before the
+    ends in, which is dropped too; ``doubtful`` if its size may be wrong. ``remnant`` are the bytes of a local header
+    that the file ends in. ``gaps`` are unknown bytes before the
     directory, which stay, and ``left_out`` the number of local headers in them. ``trailing`` are bytes after the
     archive, which are dropped. ``uncommented``: whether the archive had a comment is unknown.
     """
@@ -91,6 +96,7 @@ class Rebuilt(Struct, frozen=True):
     gone: int
     cut_off: LocalFile | None
     doubtful: bool
+    remnant: Span
     gaps: tuple[Span, ...]
     left_out: int
     trailing: Span
@@ -143,6 +149,7 @@ def rebuild(
         gone=len(entries) - len(kept) - len({each.head for each in made} & {each.head for each in entries}),
         cut_off=place.cut_off,
         doubtful=doubtful,
+        remnant=place.remnant,
         gaps=place.gaps,
         left_out=_left_out(source, place.gaps, {*known, *(each.head for each in made)}, progress),
         trailing=trailing,
@@ -190,9 +197,10 @@ def _place_without_eocd(source: Source, found: ScanResult) -> _DirectoryPlace:
     if found.cut_off is not None:
         return _DirectoryPlace(found.cut_off.head, cut_off=found.cut_off)
     head = source.read(found.stop, 4)
-    cut_off = head == LOCAL and read_local(source, found.stop) is None
-    remnant = any(head[:4] == signature[: len(head)] for signature in (LOCAL, CENTRAL, END)) and len(head) < 4
-    if cut_off or remnant or head in (CENTRAL, END) or _is_blank(source, Span(found.stop, source.size)):
+    if len(head) > 2 and head == LOCAL[: len(head)] and read_local(source, found.stop) is None:
+        return _DirectoryPlace(found.stop, remnant=Span(found.stop, source.size))
+    remnant = any(head[:4] == signature[: len(head)] for signature in (CENTRAL, END)) and len(head) < 4
+    if remnant or head in (CENTRAL, END) or _is_blank(source, Span(found.stop, source.size)):
         return _DirectoryPlace(found.stop)
     return _DirectoryPlace(source.size, (Span(found.stop, source.size),))
 

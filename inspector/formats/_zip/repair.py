@@ -122,7 +122,8 @@ def repair_end(
     title = _title(rebuilt)
     edit = Edit(title, rebuilt.edit.patches, rebuilt.edit.old_size, rebuilt.edit.new_size)
     lossless = "" if loses else "Every entry of the directory stays, and no byte of a member changes."
-    buried = max(0, edit.old_size - rebuilt.cut_off.begin) if rebuilt.cut_off is not None else 0
+    cut_off = rebuilt.cut_off
+    buried = rebuilt.remnant.size if cut_off is None else max(0, edit.old_size - cut_off.begin)
     claim = _assumption(rebuilt, unsearched=directory.strays.unsearched)
     return [Repair("zip-rebuild-end", title, frozenset(fixes), loses, claim, edit, lossless=lossless, buried=buried)]
 
@@ -161,6 +162,8 @@ def _losses(rebuilt: Rebuilt) -> Iterator[str]:
         have = max(0, rebuilt.edit.old_size - cut_off.begin)
         left = f"its remaining {in_bytes(have)} {verb(have, 'is', 'are')} cut off"
         yield f"{brief(cut_off.name)}, which is incomplete: {left}."
+    if rebuilt.remnant.size:
+        yield f"The {in_bytes(rebuilt.remnant.size)} of a cut-off local header, whose member has no data in the file."
     if rebuilt.gone:
         yield f"{count(rebuilt.gone, 'entry', 'entries')} of the directory whose members are not in the file."
     if rebuilt.made:

@@ -15,6 +15,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.repair import Content, Fate, Outcome, Repair, outcomes
 from inspector.core.source import Source, blocks
 from inspector.core.verdict import VERDICTS, Verdict
+from inspector.formats._zip import codes
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.records import (
     HAS_DESCRIPTOR,
@@ -70,15 +71,30 @@ def salvage(
         total = whole + lost if broken else len(members)
         text = f"{count(lost, 'member')} of {total:,} whose content does not match a CRC-32"
         loses.insert(0, f"{text}: {listed(gone(), lost)}.")
+    named = {each.member for each in archive.findings if each.code == codes.LOCAL_NAME.code}
+    twice = [each for each in kept if each in named]
+    if twice:
+        names = listed(map(members.path, twice), len(twice))
+        loses.append(
+            f"Another name of {count(len(twice), 'member')}, from the local header; either may be right: {names}."
+        )
     if unsearched:
         loses.append("What was not searched: the search for members ended before the file, so there may be more.")
+    if not directory.listed or (directory.eocd is not None and directory.eocd.entries > len(members)):
+        loses.append("Members of which nothing is left: without a whole directory nothing says how many there were.")
     header, article = "a new header and " if replaced else "", "at least" if unsearched else "the"
     title = f"Write {header}{article} {count(whole, 'whole member')} to a new archive"
     saved = {*kept, *([directory.first] if replaced else [])}
     found = outcomes(archive, saved, "its CRC-32 matches", "its header is rewritten")
 
     def fates() -> Iterator[Outcome]:
-        yield from (each for each in found() if each.fate is not Fate.LOST or each.path not in elsewhere)
+        for index, each in enumerate(found()):
+            if index in named and each.fate is Fate.PROVED:
+                yield each._replace(
+                    fate=Fate.READABLE, why="its CRC-32 matches, and its two headers name it differently"
+                )
+            elif each.fate is not Fate.LOST or each.path not in elsewhere:
+                yield each
         for stray in strays:
             why = f"its CRC-32 matches, at byte {stray.head:,} instead of its place"
             yield Outcome(stray.name, Fate.PROVED, why)

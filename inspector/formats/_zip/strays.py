@@ -28,6 +28,7 @@ from inspector.formats._signatures import found_outside
 from inspector.formats._zip.compression import CODECS, METHODS
 from inspector.formats._zip.directory import Directory, Strays
 from inspector.formats._zip.records import (
+    DESCRIPTOR,
     ENCRYPTED,
     FORMS,
     HAS_DESCRIPTOR,
@@ -35,7 +36,9 @@ from inspector.formats._zip.records import (
     LOCAL_SIZE,
     MAX_MEMBERS,
     STORED,
+    Central,
     LocalFile,
+    central_headers,
     codec_of,
     form_of,
     local_files,
@@ -171,13 +174,15 @@ class Scanner:
     def _measured(self, member: LocalFile) -> LocalFile | None:
         """The member with numbers measured from its data; None if its data descriptor does not confirm them.
 
-        An empty member and a deflate stream mark their own end. If the file ends before a stream does, the stored size
-        is set to more than is left.
+        A deflate stream marks its own end, and stored data ends at the first descriptor that has its numbers. If the
+        file ends before a stream does, the stored size is set to more than is left.
         """
         codec = codec_of(member.local.method, member.local.flags)
         deflated = codec is Codec.DEFLATE
-        numbers = self._inflated(member.begin, self.source.size) if deflated else (0, 0, 0)
-        if numbers is None or not (deflated or codec is Codec.STORED):
+        if not deflated and codec is not Codec.STORED:
+            return None
+        numbers = self._inflated(member.begin, self.source.size) if deflated else self._stored(member.begin)
+        if numbers is None:
             return None
         crc, stored, size = numbers
         data = self.source.read(member.begin + stored, _DESCRIPTOR_BYTES)
@@ -186,6 +191,25 @@ class Scanner:
         cut_off = deflated and len(data) < max(FORMS)
         more = self.source.size - member.begin + 1
         return replace(member, local=member.local._replace(stored=more)) if cut_off else None
+
+    def _stored(self, begin: int) -> tuple[int, int, int] | None:
+        """CRC-32 and both sizes of the stored data at ``begin``, by its descriptor; None if that contradicts it."""
+        if form_of(self.source.read(begin, _DESCRIPTOR_BYTES), 0, 0, 0):
+            return 0, 0, 0
+        searched = self.progress.done
+        for at in found_outside(self.source, DESCRIPTOR, [Span(0, begin)], self.left, self.progress):
+            self.progress.done, size = searched, at - begin
+            data = self.source.read(at, _DESCRIPTOR_BYTES)
+            if data[8:16] != 2 * size.to_bytes(8, "little")[:4] and data[8:24] != 2 * size.to_bytes(8, "little"):
+                continue
+            crc = 0
+            for piece in blocks(self.source, begin, at):
+                crc = crc32(piece, crc)
+            self.left -= size
+            return (crc, size, size) if form_of(data, crc, size, size) else None
+        self.progress.done = searched
+        self.left -= self.source.size - begin
+        return None
 
     def _inflated(self, begin: int, stop: int) -> tuple[int, int, int] | None:
         """CRC-32, stored and decoded size of the deflate stream at ``begin``, as far as it is there before ``stop``.
@@ -236,6 +260,7 @@ def find_strays(archive: Archive, directory: Directory, progress: Progress) -> S
     broken: dict[bytes, int] = {}
     searched = Metered(source, max(MAX_SEARCHED_BYTES, 2 * (sum(members.stops) - sum(members.starts))))
     scanner = Scanner(source, progress, left=MAX_READS_OF_FILE * source.size)
+    numbers: dict[bytes, VerifiedNumbers] | None = None
     free = 0
     progress.begin("Looking for members at other places", source.size)
     for head in found_outside(searched, LOCAL, united(taken), source.size, progress):
@@ -250,6 +275,10 @@ def find_strays(archive: Archive, directory: Directory, progress: Progress) -> S
         if read is None or not read.name or names.get(read.name, listed):
             continue
         member = scanner.member(head)
+        if member is None and listed:
+            numbers = _recorded(archive, directory, names) if numbers is None else numbers
+            scanner.verified = {head: numbers[read.name]} if read.name in numbers else {}
+            member = scanner.member(head) if scanner.verified else None
         if member is not None and scanner.fits(member):
             found.append(member)
             names[member.name] = True
@@ -277,6 +306,19 @@ def _known(archive: Archive, directory: Directory, *, listed: bool) -> tuple[dic
         elif not listed and _is_credible(archive, directory, index):
             claimed.append(span)
     return names, taken, sorted(claimed)
+
+
+def _recorded(archive: Archive, directory: Directory, names: Mapping[bytes, bool]) -> dict[bytes, VerifiedNumbers]:
+    """What the directory records of stored members that verify nowhere yet: their local headers may not know it."""
+    found: dict[bytes, VerifiedNumbers] = {}
+    members, central = directory.members, directory.central
+    for index, (at, header, *_) in enumerate(central_headers(archive.source, central[0], directory.stop)):
+        if index == len(central) or central[index] != at:
+            break
+        path, entry = members.path(index), Central._make(header)
+        if not names[path] and members.codec_at(index) is Codec.STORED:
+            found.setdefault(path, VerifiedNumbers(entry.crc, entry.stored, entry.size, Codec.STORED))
+    return found
 
 
 def _is_credible(archive: Archive, directory: Directory, index: int) -> bool:

@@ -115,6 +115,12 @@ def test_a_malformed_record_is_marked_from_where_it_begins(broken: bytes) -> Non
     assert spanned(data, of(archive, "tar-extension")[0]) == broken
 
 
+@pytest.mark.parametrize("body", [bytes(134), b"n" * 100 + b"\0" + b"m" * 32 + b"\0"])
+@pytest.mark.parametrize("kind", [b"L", b"K"])
+def test_a_long_name_that_ends_before_its_size_says_is_malformed(kind: bytes, body: bytes) -> None:
+    assert of(decoded(extended(kind, body) + build([("name", b"data")])), "tar-extension")
+
+
 def test_a_place_reported_twice_is_a_warning_and_the_last_counts() -> None:
     archive = decoded(with_pax(record(b"path", b"one") + record(b"path", b"two")))
     assert codes(archive) == ["tar-pax-repeated"]

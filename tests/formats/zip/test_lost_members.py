@@ -8,12 +8,14 @@ import zipfile
 
 import pytest
 
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Fate
 from inspector.formats import _signatures
 from inspector.formats._zip import strays
 from inspector.operations.edit.apply_repairs import salvage_report
+from inspector.operations.edit.plan_repairs import plan
 from tests.formats.archives import after, salvaged
-from tests.formats.zip.repairing import checked, contents, made, planned
+from tests.formats.zip.repairing import checked, contents, ends_of, made, planned
 from tests.formats.zip.zip_building import written
 
 SECTOR = 512
@@ -109,6 +111,61 @@ def _header(data: bytes, name: str) -> int:
 def _has_header(data: bytes, name: str) -> bool:
     at = _header(data, name)
     return at >= 0 and data[at : at + 4] == b"PK\3\4"
+
+
+STORED = written(FILES, streamed=True, method=zipfile.ZIP_STORED)
+
+
+@pytest.mark.parametrize("cut", [1, 22, 44, 2_000, 8_000])
+def test_stored_members_whose_sizes_only_descriptors_have_are_found(cut: int) -> None:
+    data = STORED[:-cut]
+    result = planned(data)
+    ends = ends_of(STORED)
+    whole = dict(list(FILES.items())[: sum(end <= len(data) for end in ends)])
+    assert contents(after(result) if result.repairs else salvaged(result)) == whole
+    assert len(whole) > 100
+
+
+def test_stored_members_that_moved_are_found_by_what_the_directory_records() -> None:
+    data = STORED[:3_000] + b"\n" + STORED[3_000:7_000] + STORED[7_002:]
+    saved = contents(salvaged(planned(data)))
+    assert len(saved) == len(FILES) - 2
+    assert saved.items() <= FILES.items()
+
+
+def test_a_stored_member_is_not_found_where_its_content_changed() -> None:
+    at = STORED.index(FILES["m/0007.txt"])
+    data = (STORED[:at] + b"?" + STORED[at + 1 :])[:-100]
+    assert contents(salvaged(planned(data))) == {name: each for name, each in FILES.items() if name != "m/0007.txt"}
+
+
+@pytest.mark.parametrize("left", [3, 4, 5, 29])
+def test_a_cut_off_local_header_is_not_overwritten_unasked(left: int) -> None:
+    data = STREAMED[: ends_of(STREAMED)[-2] + left]
+    result = plan(checked(data), Progress(), (), in_place=True)
+    assert made(result) == []
+    loses = next(each.loses for each in result.waiting if each.code == "zip-rebuild-end")
+    assert any("a cut-off local header" in each for each in loses)
+    assert not any("after a member" in each.message for each in checked(data).findings)
+
+
+def test_without_a_directory_nobody_says_that_none_is_lost() -> None:
+    data = STREAMED[ends_of(STREAMED)[0] : STREAMED.index(b"PK\1\2")]
+    report = salvage_report(planned(data).salvage)
+    assert report is None or "none is lost" not in report.sentence
+
+
+def test_a_name_that_only_one_header_has_is_not_called_proved() -> None:
+    """And a second damage, so that a copy is saved."""
+    data = bytearray(written(FILES))
+    data[data.rindex(b"m/0119.txt") + 2] ^= 0x40
+    data[22] ^= 0x40
+    salvage = planned(bytes(data)).salvage
+    assert salvage is not None
+    assert salvage.outcomes is not None
+    fates = {each.path: each.fate for each in salvage.outcomes()}
+    assert [path for path, fate in fates.items() if fate is Fate.READABLE] == [b"m/p119.txt"]
+    assert any("either may be right" in each for each in salvage.loses)
 
 
 def test_what_is_found_takes_nothing_from_the_budget() -> None:
