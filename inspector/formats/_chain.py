@@ -146,7 +146,7 @@ class _Walk:
         if self._source.read(0, at) != chain.magic:
             self._emitter.report(chain.found.magic, f"The first {at} bytes are not those of such an archive.", (0, at))
         while at < size:
-            stated = chain.size_in(data := self._bytes(at))
+            stated = chain.size_in(data := self._bytes(at, chain.header.size))
             if stated is not None:
                 at = self._row(at, data, stated)
             else:
@@ -157,9 +157,9 @@ class _Walk:
             self._progress.advance(max(0, min(at, size) - self._progress.done))
         self._unnamed.close()
 
-    def _bytes(self, at: int) -> bytes:
-        """The bytes of a header at ``at``; of members that are small, many are read at once."""
-        size, start = self._chain.header.size, at - self._near_at
+    def _bytes(self, at: int, size: int) -> bytes:
+        """The bytes of a header at ``at``, or what is behind one; of members that are small, many are read at once."""
+        start = at - self._near_at
         if not 0 <= start <= len(self._near) - size:
             is_near = 0 <= start <= len(self._near) + _NEAR_BYTES
             self._near, self._near_at, start = self._source.read(at, SEARCH_BYTES if is_near else size), at, 0
@@ -185,9 +185,10 @@ class _Walk:
     def _row(self, at: int, data: bytes, stated: int) -> int:
         """List what the header ``data`` at ``at`` describes; returns where the next header should be."""
         chain, size, begin = self._chain, self._source.size, at + self._chain.header.size
-        behind = self._source.read(begin, min(stated, MAX_NAME_BYTES)) if self._spare > 0 else b""
-        named = chain.name(data, behind, self._tables)
-        name, kept = named if named is not None and self._spare > 0 else (data[:16].rstrip(), 0)
+        named = None
+        if self._spare > 0:
+            named = chain.name(data, self._bytes(begin, min(stated, MAX_NAME_BYTES)), self._tables)
+        name, kept = named if named is not None else (data[:16].rstrip(), 0)
         self._spare -= len(name)
         kind = chain.tables.get(name)
         member: int | Kind = len(self._emitter.members) if kind is None else kind
@@ -213,12 +214,12 @@ class _Walk:
         chain, size = self._chain, self._source.size
         end = -(-stop // chain.align) * chain.align
         member = None if isinstance(row, Kind) else row
-        if size in (stop, end) or (end < size and chain.size_in(self._bytes(end)) is not None):
-            if self._source.read(stop, end - stop).strip(chain.filler):
+        if size in (stop, end) or (end < size and chain.size_in(self._bytes(end, chain.header.size)) is not None):
+            if self._bytes(stop, end - stop).strip(chain.filler):
                 message = f"The padding at byte {stop:,} is not {chain.filler!r}."
                 self._emitter.report(chain.found.padding, message, (stop, end), member=member)
             return stop, end
-        if stop < end and chain.size_in(self._bytes(stop)) is not None:
+        if stop < end and chain.size_in(self._bytes(stop, chain.header.size)) is not None:
             message = f"No padding follows the data that end at byte {stop:,}."
             self._emitter.report(chain.found.padding, message, (stop - 1, stop), member=member)
             return stop, stop

@@ -46,7 +46,8 @@ def name_of(header: bytes, behind: bytes, tables: Mapping[bytes, bytes]) -> tupl
     """GNU writes ``name/`` or ``/`` and an offset in the table ``//``, BSD ``#1/`` and the size of a name behind."""
     written = HEADER.piece("ar_name", header).rstrip(b" ")
     if written.startswith(b"#1/") and (size := decimal(written[3:])) is not None:
-        return behind[:size].rstrip(b"\0"), size
+        name = behind[:size].rstrip(b"\0")
+        return (name, size) if name else None
     if written.startswith(b"/") and (offset := decimal(written[1:])) is not None:
         name = tables.get(b"//", b"")[offset:].partition(b"\n")[0].removesuffix(b"/")
         return (name, 0) if name else None

@@ -70,7 +70,7 @@ def test_a_header_that_was_zeroed_is_not_taken_for_an_interrupted_append(path: P
     """Behind what looks like the garbage of a first append may stand a whole archive."""
     path.write_bytes(bytes(512) + full_chunk()[512:])
 
-    refused(path, OperationError, "may be something else")
+    refused(path, EditError, "is damaged; repair it first")
 
 
 def test_a_second_header_that_was_zeroed_is_not_taken_for_an_interrupted_append(path: Path) -> None:
