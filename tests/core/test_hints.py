@@ -9,6 +9,7 @@ import pytest
 
 from inspector.cli.options import HINT_TEXTS as OPTIONS
 from inspector.cli.options import hint_texts_for
+from inspector.cli.parser import COMMANDS
 from inspector.cli.run import command_parser
 from inspector.core.program.hints import Hint, already_exists, hint, using_hints
 from inspector.gui.ipc.worker import HINT_TEXTS as ACTIONS
@@ -41,7 +42,7 @@ def test_a_message_is_complete_without_a_front_end() -> None:
 
 @pytest.mark.parametrize("word", [word.split()[0] for word in OPTIONS.values() if word])
 def test_every_option_exists(word: str, capsys: pytest.CaptureFixture[str]) -> None:
-    helps = ""
+    helps = " ".join(COMMANDS)
     for command in ("header", "create taco", "create datas3t"):
         with pytest.raises(SystemExit):
             command_parser(command.split()[0]).parse_args([*command.split()[1:], "--help"])

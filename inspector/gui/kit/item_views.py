@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -65,12 +66,12 @@ class ColumnFitter(QObject):
         self._fit(self._viewport.width())
         self._fitting = False
 
+    @abstractmethod
     def _may_grow(self) -> bool:
         """Whether new texts may need other widths."""
-        raise NotImplementedError
 
-    def _fit(self, room: int) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _fit(self, room: int) -> None: ...
 
 
 class FirstColumnFitter(ColumnFitter):

@@ -6,6 +6,7 @@ revealed without fetching the rows before it.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -90,13 +91,13 @@ class PagedTree(DraggableRows, NumberedTree[_Node]):
         self._nodes: list[_Node] = [_Node(-1, 0, root)]
         self._stale: set[int] = set()
 
+    @abstractmethod
     def fetch(self, key: Any, first: int, count: int, deliver: Deliver) -> None:
         """Request rows ``[first, first + count)`` under the row with this key."""
-        raise NotImplementedError
 
+    @abstractmethod
     def key(self, row: Any) -> Any | None:
         """The key of a row, None if it has no children."""
-        raise NotImplementedError
 
     def cell(self, row: Any, column: int, role: int) -> Any:
         """What the model says of a cell."""

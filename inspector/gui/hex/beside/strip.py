@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import TypeVar
@@ -88,16 +89,16 @@ class Strip(QWidget):
         start, stop = self._bytes_at(y)
         return "\n".join(filter(None, (f"{hexadecimal(start, 8)} … {hexadecimal(stop, 8)}", *self._facts(y))))
 
+    @abstractmethod
     def _facts(self, y: int) -> list[str]:
         """What there is to say of a row of pixels."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _rows_size(self) -> QSize:
         """The size of the picture of the rows; empty while there is none."""
-        raise NotImplementedError
 
-    def _draw_rows(self, painter: QPainter, size: QSize, colours: Colours) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _draw_rows(self, painter: QPainter, size: QSize, colours: Colours) -> None: ...
 
     # ---- places ------------------------------------------------------------------------------------------------
 
