@@ -35,7 +35,7 @@ ROOMS = (
     ),
     *(f"formats.{each.parent.name}" for each in sorted(PACKAGE.glob("formats/[!_]*/__init__.py"))),
     *("formats", "formats._causes"),
-    "resources",
+    *("resources", "drawing"),
     *("operations.jobs", "operations.protocol", "operations.open", "operations.trace", "operations.diagram"),
     *(
         "operations.check",

@@ -16,9 +16,9 @@ from PySide6.QtCore import QPointF, QRect
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
-from inspector.core.drawing.colouring import fill_of
 from inspector.core.field import Run
 from inspector.core.kinds import Kind, role_of
+from inspector.drawing.colouring import fill_of
 from inspector.formats._kinds import LOCAL_HEADER
 from inspector.gui.app.app import application
 from inspector.gui.hex.pages import HexModel

@@ -17,12 +17,12 @@ from inspector.cli.options import (
     one_or_more,
 )
 from inspector.cli.output import Lines, ProgressBar
-from inspector.core.drawing.byte_class import ByteClass
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
+from inspector.drawing.byte_class import ByteClass
 from inspector.operations.bytes.classes import alike, bands
 from inspector.operations.bytes.places import Places
 from inspector.operations.bytes.runs import MIN_REPEAT, MIN_ZEROS, repeats, zero_runs

@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.core.drawing.palette import COLOURS, Colours, Scheme, scheme_of
+from inspector.drawing.palette import COLOURS, Colours, Scheme, scheme_of
 from inspector.gui.kit.building import dressed, in_column, in_row
 from inspector.gui.kit.row_hover import light_rows
 from inspector.gui.kit.style import EDGE, GRID

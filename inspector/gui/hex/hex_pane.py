@@ -10,14 +10,14 @@ from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPalette, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QStackedWidget, QWidget
 
-from inspector.core.drawing.byte_class import SMALL_BLOCK, ByteClass, look_of
-from inspector.core.drawing.colouring import ColourBy
-from inspector.core.drawing.palette import FAMILY_HUES
 from inspector.core.field import Census, Run, Structure
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import Verdict
+from inspector.drawing.byte_class import SMALL_BLOCK, ByteClass, look_of
+from inspector.drawing.colouring import ColourBy
+from inspector.drawing.palette import FAMILY_HUES
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.hex.accessible import accessible_text
 from inspector.gui.hex.beside.byte_band import BandFeed, ByteBand, shares_of

@@ -6,10 +6,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from inspector.core.drawing.byte_class import SMALL_BLOCK, look_of
-from inspector.core.drawing.colouring import PAINTS, ColourBy, Paint, paint_of_look
 from inspector.core.field import Run, Structure
 from inspector.core.span import Span, intersect, subtract, united
+from inspector.drawing.byte_class import SMALL_BLOCK, look_of
+from inspector.drawing.colouring import PAINTS, ColourBy, Paint, paint_of_look
 
 
 class Tint(NamedTuple):

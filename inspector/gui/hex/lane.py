@@ -9,11 +9,11 @@ from PySide6.QtCore import QLine, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.drawing.colouring import line_of
 from inspector.core.field import Structure
 from inspector.core.kinds import Family, Kind, Shape
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span
+from inspector.drawing.colouring import line_of
 from inspector.gui.hex.gutter import RowSide
 from inspector.gui.hex.highlights import overlaps
 from inspector.gui.hex.painting import Look

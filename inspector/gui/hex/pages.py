@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
-from inspector.core.drawing.colouring import ColourBy
 from inspector.core.field import Run, Structure
 from inspector.core.span import Span
+from inspector.drawing.colouring import ColourBy
 from inspector.gui.hex.highlights import Tint, clip_tints, look_tints, structures_of, tints
 
 PAGE = 4096

@@ -13,11 +13,11 @@ from msgspec import Struct
 from PySide6.QtCore import QLine, QLineF, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalette, QPen, QPolygon
 
-from inspector.core.drawing.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of, line_of
-from inspector.core.drawing.palette import COLOURS, CONTRAST, MARKS, Colours, Mark, Scheme, mixed, scheme_of
 from inspector.core.field import Structure
 from inspector.core.kinds import Family, Role, Shape
 from inspector.core.span import Span, intersect
+from inspector.drawing.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of, line_of
+from inspector.drawing.palette import COLOURS, CONTRAST, MARKS, Colours, Mark, Scheme, mixed, scheme_of
 from inspector.gui.hex.cursor import Cursor, Pane
 from inspector.gui.hex.highlights import Contour, Tint, contour, outline_of, overlapping, overlaps
 from inspector.gui.hex.layout import Layout, pieces_of, row_text

@@ -27,9 +27,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAccessibleWidget, QToolTip, QWidget
 
-from inspector.core.drawing.colouring import ColourBy
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.span import Span
+from inspector.drawing.colouring import ColourBy
 from inspector.gui.hex.copying import MAX_COPY_BYTES, CopyFormat, formatted
 from inspector.gui.hex.cursor import Cursor, Move, Pane
 from inspector.gui.hex.highlights import merged

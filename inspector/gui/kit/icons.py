@@ -9,9 +9,9 @@ from PySide6.QtGui import QColor, QGuiApplication, QIcon, QIconEngine, QPainter,
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.drawing.palette import CONTRAST, MARKS, Mark, Scheme, scheme_of
 from inspector.core.finding import Severity
 from inspector.core.verdict import State, Verdict
+from inspector.drawing.palette import CONTRAST, MARKS, Mark, Scheme, scheme_of
 from inspector.resources import resource
 
 SIZES = (16, 20, 24, 32, 48, 64, 96, 128)

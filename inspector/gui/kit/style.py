@@ -16,7 +16,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLayout, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from inspector.core.drawing.palette import MARKS, Mark, scheme_of
+from inspector.drawing.palette import MARKS, Mark, scheme_of
 
 W = TypeVar("W", bound=QWidget)
 L = TypeVar("L", bound=QLayout)

@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPalette
 from PySide6.QtWidgets import QApplication
 
-from inspector.core.drawing.palette import COLOURS, CONTRAST, Scheme, scheme_of
+from inspector.drawing.palette import COLOURS, CONTRAST, Scheme, scheme_of
 from inspector.gui.kit import style
 from inspector.resources import resource
 

@@ -9,10 +9,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QIcon, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QToolButton
 
-from inspector.core.drawing.palette import Mark
 from inspector.core.finding import Severity, first_sentence
 from inspector.core.numbers import count, in_bytes, rounded
 from inspector.core.verdict import State
+from inspector.drawing.palette import Mark
 from inspector.gui.document.document import Document
 from inspector.gui.kit.building import in_column, in_row
 from inspector.gui.kit.icons import Picture, icon, severity_icon, state_icon, state_mark

@@ -8,11 +8,11 @@ from PySide6.QtCore import QObject, QPointF, Signal
 from PySide6.QtGui import QGuiApplication, QPainter
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.drawing.colouring import ColourBy
 from inspector.core.field import Run, Structure
 from inspector.core.kinds import Kind, Role
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span
+from inspector.drawing.colouring import ColourBy
 from inspector.gui.hex.copying import MAX_COPY_BYTES, CopyFormat, formatted
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.highlights import Tint, structures_of, tints

@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from inspector.core.drawing.palette import Mark
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, rounded
 from inspector.core.verdict import State
+from inspector.drawing.palette import Mark
 from inspector.gui.kit.icons import badged, icon, state_icon, state_mark
 from inspector.gui.kit.style import STRIPE_ROLE
 from inspector.gui.kit.table_models import Column

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.core.drawing.byte_class import (
+from inspector.core.program.progress import Progress
+from inspector.core.source import Source
+from inspector.core.span import Span
+from inspector.drawing.byte_class import (
     CLASSES,
     MAX_PERIOD,
     MIN_REPEATED,
@@ -24,9 +27,6 @@ from inspector.core.drawing.byte_class import (
     look_of,
     random_entropy,
 )
-from inspector.core.program.progress import Progress
-from inspector.core.source import Source
-from inspector.core.span import Span
 from inspector.operations.protocol.bytes_views import FULL, Bands
 
 LARGE_BLOCK = 16 * 1024

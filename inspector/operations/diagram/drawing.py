@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inspector.core.drawing.diagram import ROW, Box, Diagram, Layout, Points, Rect, laid_out
 from inspector.core.kinds import Family, Role
+from inspector.drawing.diagram import ROW, Box, Diagram, Layout, Points, Rect, laid_out
 from inspector.operations.diagram.svg import (
     DAMAGE,
     QUIET,

@@ -15,7 +15,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from inspector.core.collection import Range
-from inspector.core.drawing.diagram import Box, Diagram, Link
 from inspector.core.field import Field, FieldTable
 from inspector.core.finding import Finding, Severity
 from inspector.core.format import DiagramColumn
@@ -25,6 +24,7 @@ from inspector.core.numbers import count, grouped, rounded
 from inspector.core.source import is_sparing
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import Checksum
+from inspector.drawing.diagram import Box, Diagram, Link
 from inspector.formats.datas3t.keys import base_name, range_name
 from inspector.operations.open.opening import Opened
 

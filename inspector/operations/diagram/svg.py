@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from inspector.core.drawing.colouring import Paint, fill_of, hatched_role, line_of
-from inspector.core.drawing.palette import COLOURS, FAMILY_HUES, ROLE_HUES, Scheme
 from inspector.core.kinds import Family, Role
+from inspector.drawing.colouring import Paint, fill_of, hatched_role, line_of
+from inspector.drawing.palette import COLOURS, FAMILY_HUES, ROLE_HUES, Scheme
 
 WIDTH = 960
 """The width of a picture in its own units; the page scales it."""

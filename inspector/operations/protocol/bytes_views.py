@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from inspector.core.drawing.byte_class import CLASSES, ByteClass
 from inspector.core.span import Span, Spans
+from inspector.drawing.byte_class import CLASSES, ByteClass
 
 FULL = 255
 """The share of a class that has all of a stretch, and the entropy of 8 bits a byte."""

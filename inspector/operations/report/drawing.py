@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
-from inspector.core.drawing.colouring import ColourBy, families_in, landmarks, shown_in
-from inspector.core.drawing.palette import Colours
 from inspector.core.kinds import Family
 from inspector.core.numbers import hexadecimal, rounded
+from inspector.drawing.colouring import ColourBy, families_in, landmarks, shown_in
+from inspector.drawing.palette import Colours
 from inspector.operations.diagram.svg import (
     DAMAGE,
     QUIET,

@@ -16,8 +16,6 @@ from msgspec import Struct
 from inspector import __version__
 from inspector.core import codes
 from inspector.core.cause import MEANINGS, Cause, is_cause
-from inspector.core.drawing.colouring import PAINTS, ColourBy, Paint
-from inspector.core.drawing.diagram import Diagram
 from inspector.core.field import Census, Field, Run, census, runs
 from inspector.core.finding import Finding, FindingType, Severity
 from inspector.core.kinds import Family, Kind, Role, Shape, family_of
@@ -28,6 +26,8 @@ from inspector.core.program.redaction import redacted
 from inspector.core.source import Source, SourceError, blocks, is_sparing
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State, Verdict
+from inspector.drawing.colouring import PAINTS, ColourBy, Paint
+from inspector.drawing.diagram import Diagram
 from inspector.formats._causes.diagnosis import Placed, cause_sentence, folded
 from inspector.operations.check.checking import STATES, CheckReport, own_state
 from inspector.operations.check.report import archive_readers

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from inspector.core.drawing.colouring import Paint
-from inspector.core.drawing.palette import COLOURS, MARKS, Mark, Scheme
 from inspector.core.verdict import State, Verdict
+from inspector.drawing.colouring import Paint
+from inspector.drawing.palette import COLOURS, MARKS, Mark, Scheme
 from inspector.operations.diagram.drawing import diagram_svg
 from inspector.operations.diagram.svg import Shades, shade_of
 from inspector.operations.report.drawing import colours_of, map_of, structure_of

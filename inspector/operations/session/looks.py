@@ -5,12 +5,12 @@ The map has the roles, families and verdicts in each of many equal stretches, ex
 
 from __future__ import annotations
 
-from inspector.core.drawing.diagram import Diagram
 from inspector.core.field import Census, census
 from inspector.core.program.progress import Progress
 from inspector.core.source import is_remote, is_sparing
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
+from inspector.drawing.diagram import Diagram
 from inspector.operations.check.checking import verdict_counts as counts_of
 from inspector.operations.open.overview import in_kind_order, overview
 from inspector.operations.protocol.bytes_views import Bands

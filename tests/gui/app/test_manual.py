@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPalette, QTextDocument
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.core.drawing.palette import COLOURS, CONTRAST, Scheme, contrast
+from inspector.drawing.palette import COLOURS, CONTRAST, Scheme, contrast
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.manual import ManualDialog, in_colours
 from inspector.gui.kit.theme import Theme, apply

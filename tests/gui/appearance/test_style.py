@@ -7,7 +7,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication, QTableView, QTreeView
 from pytestqt.qtbot import QtBot
 
-from inspector.core.drawing.palette import Scheme
+from inspector.drawing.palette import Scheme
 from inspector.gui.app.window import Window
 from inspector.gui.kit import style, theme
 from inspector.gui.kit.style import GRID, row_height

@@ -12,8 +12,8 @@ from PySide6.QtGui import QColor, QIcon, QImage, QPalette
 from PySide6.QtWidgets import QApplication, QComboBox, QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
-from inspector.core.drawing.palette import MARKS, Mark, Scheme
 from inspector.core.finding import Severity
+from inspector.drawing.palette import MARKS, Mark, Scheme
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences, theme
 from inspector.gui.kit.icons import icon, severity_icon

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
-from inspector.core.drawing.palette import MARKS, Mark
+from inspector.drawing.palette import MARKS, Mark
 from inspector.gui.app.actions.bookmarks import Bookmark, BookmarkStore
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window

@@ -11,10 +11,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from inspector.core.drawing.byte_class import CLASSES, ByteClass
-from inspector.core.drawing.colouring import ColourBy, paint_of_look
-from inspector.core.drawing.palette import COLOURS, Scheme
 from inspector.core.span import Span
+from inspector.drawing.byte_class import CLASSES, ByteClass
+from inspector.drawing.colouring import ColourBy, paint_of_look
+from inspector.drawing.palette import COLOURS, Scheme
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.hex.beside.byte_band import PATTERNS, ByteBand

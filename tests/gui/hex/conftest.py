@@ -12,9 +12,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.core.drawing.palette import Scheme
 from inspector.core.field import Run
 from inspector.core.kinds import Kind, role_of
+from inspector.drawing.palette import Scheme
 from inspector.formats._kinds import LOCAL_HEADER
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.pages import Deliver, HexModel

@@ -5,10 +5,10 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.drawing.colouring import ColourBy, Paint
 from inspector.core.field import Run
 from inspector.core.kinds import Kind, Role, role_of
 from inspector.core.span import Span
+from inspector.drawing.colouring import ColourBy, Paint
 from inspector.gui.hex.highlights import Tint, clip_tints, contour, merged, outline_of, overlaps, tints
 
 

@@ -10,9 +10,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
-from inspector.core.drawing.colouring import ColourBy, roles_in
-from inspector.core.drawing.palette import COLOURS, FAMILY_HUES, Scheme
 from inspector.core.kinds import ROLES, Family, Kind, Role, family_bit, role_bit
+from inspector.drawing.colouring import ColourBy, roles_in
+from inspector.drawing.palette import COLOURS, FAMILY_HUES, Scheme
 from inspector.formats.rca.kinds import CHUNK_HEADER
 from inspector.formats.taco.codes import TACO_ENTRY
 from inspector.gui.hex.beside.file_map import FileMap, first_of, labels_of

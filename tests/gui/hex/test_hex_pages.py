@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from inspector.core.drawing.colouring import ColourBy, Paint
 from inspector.core.field import Run
 from inspector.core.kinds import Kind, Role
 from inspector.core.span import Span
+from inspector.drawing.colouring import ColourBy, Paint
 from inspector.gui.hex.highlights import Tint
 from inspector.gui.hex.pages import MAX_CACHED_PAGES, PAGE, Deliver, HexModel
 

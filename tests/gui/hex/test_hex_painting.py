@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
-from inspector.core.drawing.palette import COLOURS, Colours, Scheme
 from inspector.core.kinds import Role
 from inspector.core.span import Span
+from inspector.drawing.palette import COLOURS, Colours, Scheme
 from inspector.gui.hex.cursor import Cursor, Pane
 from inspector.gui.hex.layout import Layout
 from inspector.gui.hex.pages import PAGE, Deliver, HexModel

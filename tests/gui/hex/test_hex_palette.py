@@ -6,8 +6,8 @@ from itertools import combinations
 import pytest
 from PySide6.QtGui import QPalette
 
-from inspector.core.drawing.palette import COLOURS, CONTRAST, MARKS, Colours, Mark, Scheme, contrast, mixed, scheme_of
 from inspector.core.kinds import ROLES, Role
+from inspector.drawing.palette import COLOURS, CONTRAST, MARKS, Colours, Mark, Scheme, contrast, mixed, scheme_of
 from inspector.gui.kit.theme import WINDOW_COLOURS, palette
 
 HATCHED = frozenset({Role.GAP, Role.GARBAGE})

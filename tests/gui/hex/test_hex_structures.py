@@ -13,11 +13,11 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from inspector.core.drawing.colouring import ColourBy
-from inspector.core.drawing.palette import COLOURS, CONTRAST, FAMILY_HUES, Scheme, contrast
 from inspector.core.field import Run, Structure
 from inspector.core.kinds import FAMILIES, Family, Role, declared_kinds, family_of
 from inspector.core.program.progress import Progress
+from inspector.drawing.colouring import ColourBy
+from inspector.drawing.palette import COLOURS, CONTRAST, FAMILY_HUES, Scheme, contrast
 from inspector.formats.taco.codes import TACO_ENTRY
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.pages import Deliver, HexModel

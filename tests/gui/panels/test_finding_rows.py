@@ -7,8 +7,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from inspector.core.drawing.palette import MARKS, Mark, Scheme
 from inspector.core.finding import Severity
+from inspector.drawing.palette import MARKS, Mark, Scheme
 from inspector.gui.app.window import Window
 from inspector.gui.kit.style import STRIPE_PX
 from inspector.gui.kit.text import DIGEST_GAP

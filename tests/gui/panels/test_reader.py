@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.core import verdict
-from inspector.core.drawing.palette import COLOURS, Scheme
 from inspector.core.reader import ReaderKind
 from inspector.core.span import Span
+from inspector.drawing.palette import COLOURS, Scheme
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.hex.beside.legend import NEVER_READ

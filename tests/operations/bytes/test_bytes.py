@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.drawing.byte_class import CLASSES, ByteClass, look_of
 from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
+from inspector.drawing.byte_class import CLASSES, ByteClass, look_of
 from inspector.operations.bytes import runs as runs_module
 from inspector.operations.bytes.classes import LARGE_BLOCK, MAX_EXACT_STRETCH, bands, looks
 from inspector.operations.bytes.runs import repeats, zero_runs

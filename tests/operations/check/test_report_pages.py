@@ -88,8 +88,8 @@ def test_a_report_says_what_the_file_is_what_is_wrong_and_what_can_be_done(sampl
 
 
 def test_the_bytes_of_a_finding_are_coloured_as_in_the_view_and_marked(sample: Sample) -> None:
-    from inspector.core.drawing.colouring import fill_of
-    from inspector.core.drawing.palette import COLOURS, Scheme
+    from inspector.drawing.colouring import fill_of
+    from inspector.drawing.palette import COLOURS, Scheme
 
     found = facts(sample(FLIPPED))
     (excerpt,) = found.findings[0].excerpts

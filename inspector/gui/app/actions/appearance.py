@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 
-from inspector.core.drawing.colouring import ColourBy
+from inspector.drawing.colouring import ColourBy
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.kit import preferences, theme
 from inspector.gui.kit.preferences import Flag, Number

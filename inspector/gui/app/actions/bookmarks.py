@@ -11,12 +11,12 @@ from weakref import WeakKeyDictionary
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
-from inspector.core.drawing.palette import FAMILY_HUES, Hue
 from inspector.core.field import Structure
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import hexadecimal
 from inspector.core.span import Span
+from inspector.drawing.palette import FAMILY_HUES, Hue
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.text import escaped, short
 

@@ -15,11 +15,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.drawing.byte_class import CLASSES, ByteClass
-from inspector.core.drawing.colouring import CLASS_HUES
-from inspector.core.drawing.palette import Colours
 from inspector.core.numbers import hexadecimal
 from inspector.core.span import Span
+from inspector.drawing.byte_class import CLASSES, ByteClass
+from inspector.drawing.colouring import CLASS_HUES
+from inspector.drawing.palette import Colours
 from inspector.gui.document.document import Document
 from inspector.gui.hex.beside.strip import MARGIN, Strip, paint_rows
 from inspector.gui.ipc.client import Job

@@ -20,11 +20,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.drawing.colouring import ColourBy, families_in, landmarks, shown_in
-from inspector.core.drawing.palette import FAMILY_HUES, MARKS, ROLE_HUES, Colours, Mark
 from inspector.core.kinds import Family, Role, family_bit, role_bit
 from inspector.core.numbers import hexadecimal
 from inspector.core.span import Span
+from inspector.drawing.colouring import ColourBy, families_in, landmarks, shown_in
+from inspector.drawing.palette import FAMILY_HUES, MARKS, ROLE_HUES, Colours, Mark
 from inspector.gui.hex.beside.strip import MARGIN, Strip, alike, paint_rows
 from inspector.gui.hex.highlights import merged, overlaps
 from inspector.gui.hex.painting import hatching, unread_brushes

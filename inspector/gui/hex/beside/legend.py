@@ -9,12 +9,12 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from inspector.core.drawing.byte_class import ByteClass
-from inspector.core.drawing.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of, paint_of_look, roles_in
-from inspector.core.drawing.palette import COLOURS, Colours
 from inspector.core.kinds import Family, Kind, Role, Shape, family_bit, family_of, role_bit, role_of
 from inspector.core.numbers import grouped
 from inspector.core.verdict import Verdict
+from inspector.drawing.byte_class import ByteClass
+from inspector.drawing.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of, paint_of_look, roles_in
+from inspector.drawing.palette import COLOURS, Colours
 from inspector.gui.hex.beside.byte_band import fill_class
 from inspector.gui.hex.beside.file_map import VERDICT_LEGEND, fill_verdict, verdicts_in
 from inspector.gui.hex.painting import UNDERLINE_HEIGHT, hatching, scheme_for, unread_brushes

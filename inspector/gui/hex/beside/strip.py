@@ -11,9 +11,9 @@ from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from inspector.core.drawing.palette import COLOURS, Colours
 from inspector.core.numbers import hexadecimal
 from inspector.core.span import Span
+from inspector.drawing.palette import COLOURS, Colours
 from inspector.gui.hex.painting import scheme_for
 
 Row = TypeVar("Row")

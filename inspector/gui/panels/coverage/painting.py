@@ -8,9 +8,9 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from inspector.core.drawing.palette import COLOURS, Colours
 from inspector.core.kinds import Role
 from inspector.core.verdict import State
+from inspector.drawing.palette import COLOURS, Colours
 from inspector.gui.hex.painting import hatching, scheme_for
 from inspector.gui.kit.icons import state_icon
 from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Band, Run, bit, states_in

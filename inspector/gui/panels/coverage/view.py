@@ -19,9 +19,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
-from inspector.core.drawing.palette import COLOURS
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, rounded
+from inspector.drawing.palette import COLOURS
 from inspector.gui.hex.painting import scheme_for
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import plain

@@ -6,8 +6,8 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.drawing.diagram import Diagram
 from inspector.core.numbers import count
+from inspector.drawing.diagram import Diagram
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.kit.building import LINE, in_column, scrolling
 from inspector.gui.kit.style import secondary

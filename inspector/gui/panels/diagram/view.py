@@ -19,10 +19,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from inspector.core.drawing.colouring import line_of
-from inspector.core.drawing.diagram import ROW, TITLE, Box, Diagram, Layout, Points, Rect, laid_out
-from inspector.core.drawing.palette import COLOURS, FAMILY_HUES, ROLE_HUES, Colours
 from inspector.core.kinds import Family, Role
+from inspector.drawing.colouring import line_of
+from inspector.drawing.diagram import ROW, TITLE, Box, Diagram, Layout, Points, Rect, laid_out
+from inspector.drawing.palette import COLOURS, FAMILY_HUES, ROLE_HUES, Colours
 from inspector.gui.hex.painting import hatching, scheme_for
 from inspector.gui.kit.text import plain
 

@@ -9,10 +9,10 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from inspector.core.drawing.palette import COLOURS, Hue
 from inspector.core.kinds import Role
 from inspector.core.numbers import count, in_bytes
 from inspector.core.span import Span, Spans
+from inspector.drawing.palette import COLOURS, Hue
 from inspector.gui.hex.painting import hatching, scheme_for
 from inspector.gui.kit.text import plain
 from inspector.gui.panels.reader.steps import span_text

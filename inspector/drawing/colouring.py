@@ -9,11 +9,11 @@ from itertools import groupby
 from operator import or_
 from typing import NamedTuple
 
-from inspector.core.drawing.byte_class import ByteClass
-from inspector.core.drawing.palette import FAMILY_HUES, LEVELS, ROLE_HUES, Colours, Hue
 from inspector.core.field import Run
 from inspector.core.kinds import FAMILIES, ROLES, Family, Kind, Role, Shape, family_bit, family_of, role_bit
 from inspector.core.verdict import Verdict
+from inspector.drawing.byte_class import ByteClass
+from inspector.drawing.palette import FAMILY_HUES, LEVELS, ROLE_HUES, Colours, Hue
 
 
 class ColourBy(StrEnum):
