@@ -113,6 +113,8 @@ def repair_end(
     entries = directory.eocd.entries if directory.eocd is not None else 0
     if rebuilt.gaps and entries > rebuilt.kept + len(rebuilt.made) + rebuilt.gone:
         return []  # the existing directory has more members than the new one would
+    if rebuilt.gone and {each.head for each in directory.strays.members} - {each.head for each in rebuilt.made}:
+        return []  # an entry that it drops has its member elsewhere, which a salvage saves
     fixes = codes & END_CODES
     if "zip-no-central-directory" in codes:
         fixes |= codes & _WITHOUT_DIRECTORY

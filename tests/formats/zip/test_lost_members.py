@@ -133,6 +133,15 @@ def test_stored_members_that_moved_are_found_by_what_the_directory_records() -> 
     assert saved.items() <= FILES.items()
 
 
+def test_no_entry_is_dropped_whose_member_stands_elsewhere() -> None:
+    """Bytes are lost in the middle, and others precede the archive: no distance is right for all."""
+    data = written(FILES, method=zipfile.ZIP_STORED)
+    at = len(data) // 3
+    saved = contents(salvaged(planned(b"log line\n" + data[:at] + data[at + 512 :])))
+    hit = [name for name, each in FILES.items() if at - 60 - len(each) < data.index(each) < at + 572]
+    assert saved == {name: each for name, each in FILES.items() if name not in hit}
+
+
 def test_a_stored_member_is_not_found_where_its_content_changed() -> None:
     at = STORED.index(FILES["m/0007.txt"])
     data = (STORED[:at] + b"?" + STORED[at + 1 :])[:-100]
