@@ -279,11 +279,18 @@ def _rewrite(context: RepairContext) -> Repair | None:
     entries = ((index.name(entry), index.starts[entry], index.stops[entry]) for entry in sorted(kept, key=index.name))
     start = index.span.start
     title = f"Rewrite the index at byte {grouped(start)} with its {count(len(kept), 'entry', 'entries')}"
-    pieces = index_pieces(sorted([*entries, *_unlisted(context, kept)]))
+    unlisted = _unlisted(context, kept)
+    pieces = index_pieces(sorted([*entries, *unlisted]))
+    size = sum(stop - at for _, at, stop in unlisted)
+    claim = (
+        f"The {in_bytes(size)} before the index belong to entries that it has lost. If they were inserted instead, "
+        "members are read from wrong places, and nothing shows that afterwards."
+    )
     edit = replace_tail(context.source, start, b"".join(pieces), title)
     loses = (*(_lost(context, kept) if context.malformed() else ()), *context.unwritten)
     lossless = "" if loses else "Every entry of the index is written again."
-    return Repair("caf-rewrite-index", title, fixes, loses, edit=edit, lossless=lossless)
+    claim = claim if unlisted and not broken else ""
+    return Repair("caf-rewrite-index", title, fixes, loses, claim, edit, lossless=lossless)
 
 
 def _fixed_codes(context: RepairContext) -> frozenset[str]:

@@ -208,6 +208,15 @@ def test_damage_in_the_middle_costs_the_entries_it_hit() -> None:
     assert set(codes(after)) == {"caf-gap"}
 
 
+def test_bytes_before_the_index_are_not_given_to_lost_entries_unasked() -> None:
+    """No entry is lost here: the bytes were inserted, and the member behind them is read from a wrong place."""
+    files = {"a": b"a" * 20, "b": b"b" * 20}
+    index = index_json(ranges_of(files)).replace(b"{", b"\xfb", 1)
+    (repair,) = edits(checked(build_archive(index, files["a"] + b"-" * 9 + files["b"])))
+    assert repair.needs_consent
+    assert "read from wrong places" in repair.claim
+
+
 def test_a_broken_entry_is_left_out_of_a_new_archive(build: Build) -> None:
     before = checked(build_archive(build()[10:-4].replace(b'"start_byte": 0', b'"start_byte": 0.5')))
     rescued = salvaged(before)
