@@ -386,7 +386,10 @@ class _HeaderProof:
         central, local = pair.central, pair.local
         crcs = {central.crc, local.crc if local.crc or not local.flags & HAS_DESCRIPTOR else central.crc}
         sizes = [(each.stored, each.size) for each in (central, local)]
-        described = Scanner(self.source, self.progress).member(pair.head) if local.flags & HAS_DESCRIPTOR else None
+        scanner = Scanner(
+            self.source, self.progress, left=0
+        )  # stored data has no end to be searched for: one may be far
+        described = scanner.member(pair.head) if local.flags & HAS_DESCRIPTOR else None
         if described is not None:
             sizes.append((described.local.stored, described.local.size))
         stored_sizes, decoded_sizes = zip(*sizes, strict=True)
