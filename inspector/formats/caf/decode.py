@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.damage import Newer
@@ -131,7 +132,10 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: P
         report_inclusive(emitter, members, ends)
         members.stops = ends
         rows = lay_out(members.starts, ends, 0, span.start)
-    shift = find_shift(source, members, rows, progress) if index.complete else None
+    shift = find_shift(source, members, rows, progress)
+    if shift is not None and not index.complete:
+        # A lost entry may own the bytes that are too many, unless a member is seen to be moved.
+        shift = replace(shift, front=False) if shift.last < len(members) else None
     moved = shift.size if shift is not None and shift.front else 0
     if moved:
         members.starts = array("Q", (start + moved for start in members.starts))

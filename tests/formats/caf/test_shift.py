@@ -292,3 +292,11 @@ def test_data_of_an_archive_without_members_is_damage() -> None:
     assert found.code == "caf-shifted"
     assert "lists no members" in found.message
     assert not plans(archive)
+
+
+def test_members_seen_to_be_moved_are_in_doubt_though_the_index_is_not_whole() -> None:
+    moved = bytearray(shifted(DATA[:100] + b"x" * 699 + DATA[100:]))
+    moved[len(DATA) + 699] = 0xF0
+    archive = archives.opened(BytesSource(bytes(moved), "moved.caf"))
+
+    assert {each.path.decode() for each in archive.members if each.marks & MISPLACED} == set(FILES)
