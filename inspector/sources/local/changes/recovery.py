@@ -152,8 +152,11 @@ def settle_append(path: Path, disk: Disk) -> tuple[str, ...]:
 
     Raises EditError.
     """
-    if not exists(intent_path(resolved(path, disk)), disk):
-        return ()
+    try:
+        if not exists(intent_path(resolved(path, disk)), disk):
+            return ()
+    except OSError as error:
+        raise EditError(f"{visible(path.name)} was not changed: {reason(error)}, where an append is noted.") from error
     with locked(path, disk) as file:
         try:
             killed = killed_append(file) if find(file.path, disk) is None else None
