@@ -188,7 +188,8 @@ def test_a_power_cut_at_any_moment_loses_nothing_that_was_there(path: Path, befo
     for safe, now in replayed(before, of_the_archive(calls(path, before))):
         for _ in range(cuts):
             path.write_bytes(torn(safe, now, chance))
-            if before or held(path.read_bytes(), [GARBAGE]):
+            # Where the first sector of a first append is zero, the same bytes may be an archive whose header was lost.
+            if before or held(path.read_bytes(), [GARBAGE, "rca-chunk-size-small"]):
                 outcomes.add(goes_on(path, before))
     assert outcomes == ({False, True} if before else {True})
 
