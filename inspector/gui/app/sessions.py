@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QWidget
 
 from inspector.core.numbers import count
 from inspector.gui.app.start_page import StartPage
@@ -16,7 +15,7 @@ from inspector.gui.kit import preferences
 from inspector.gui.kit.locations import MAX_TABS_OPENED, name_of
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.widgets import debounce
-from inspector.gui.tabs.side_tab import SideTab
+from inspector.gui.tabs.side_tab import Page
 from inspector.sources.web.address import has_query
 
 if TYPE_CHECKING:  # not for the first paint to wait for
@@ -64,10 +63,8 @@ def from_json(stored: str) -> Session:
 
 def _tab(stored: Any) -> OpenTab | None:
     match stored:
-        case [str(location), int(layer), int(start), int(stop), int(member), str(stamp)] if (
-            location and 0 <= start <= stop and layer >= 0
-        ):
-            return OpenTab(location, layer, start, stop, member, stamp)
+        case [str(location), int(caret)] if location and caret >= 0:
+            return OpenTab(location, caret)
         case _:
             return None
 
@@ -127,10 +124,9 @@ class Sessions(QObject):
 
     def store(self, *, ended: bool = False) -> None:
         """Store the open tabs now."""
-        every = [(tab, saved) for tab in self._tabs.widgets() if (saved := _saved(tab)) is not None]
-        shown = self._tabs.currentWidget()
-        current = next((at for at, (tab, _) in enumerate(every) if tab is shown), 0)
-        now = Session(tuple(saved for _, saved in every), current, ended)
+        pages = [page for page in self._tabs.pages() if page.location and not has_query(page.location)]
+        current = next((at for at, page in enumerate(pages) if page is self._tabs.page()), 0)
+        now = Session(tuple(map(_saved, pages)), current, ended)
         if self._stored not in (None, now):
             self._stored = now
             self._settings.set_text(SETTING, json.dumps(now))
@@ -149,18 +145,9 @@ class Sessions(QObject):
         self._reopen(last.tabs, last.current)
 
 
-def _saved(widget: QWidget) -> OpenTab | None:
-    """A tab as stored in a session; None for a tab that is not stored."""
-    if isinstance(widget, SideTab):
-        return widget.opens if isinstance(widget, WaitingTab) else None
-    tab = cast("Tab", widget)
-    document = tab.document
-    if has_query(document.location):
-        return None
-    caret = document.selection.caret
-    start, stop = tab.hex_pane.hex.selection()
-    if start == stop or not start <= caret <= stop:  # the view shows another layer, or is not updated yet
-        start = stop = caret
-    info = document.layer_info(document.layer)
-    member = info.member if info is not None and info.member is not None else -1
-    return OpenTab(document.location, document.layer, start, stop, member, document.status.stamp)
+def _saved(page: Page) -> OpenTab:
+    """The archive of a tab; only a caret in the file itself is kept."""
+    if isinstance(page, WaitingTab):
+        return page.opens
+    selection = cast("Tab", page).document.selection
+    return OpenTab(page.location, 0 if selection.layer else selection.caret)

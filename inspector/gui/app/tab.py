@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QWi
 from inspector.core.edit import Edit
 from inspector.core.finding import Severity
 from inspector.core.numbers import count
+from inspector.core.verdict import State
 from inspector.gui.app.docks import DockTitles, LateDock, QuietPanels, held
 from inspector.gui.app.help.help_texts import PANEL_LABELS
 from inspector.gui.app.help.whats_this import WhatsThis
@@ -48,6 +49,7 @@ from inspector.gui.panels.coverage.dock import CoverageDock
 from inspector.gui.panels.findings import FindingsPanel
 from inspector.gui.panels.members import MembersPanel
 from inspector.gui.panels.structure import StructurePanel
+from inspector.gui.tabs.side_tab import Page
 from inspector.operations.protocol.views import FindingRow, Stage
 from inspector.sources.s3.address import is_s3
 
@@ -88,7 +90,7 @@ class Late(Generic[P]):
         return dock.panel()  # type: ignore[return-value]
 
 
-class Tab(QWidget):
+class Tab(Page):
     """A document with its panels, flows and docks.
 
     Signals:
@@ -100,6 +102,7 @@ class Tab(QWidget):
     traced = Signal()
     compareRequested = Signal(int)
     openRequested = Signal(str)
+    has_bytes = True
 
     header: Late[HeaderPanel] = Late("Header")
     changes: Late[ChangesPanel] = Late("Changes")
@@ -201,10 +204,46 @@ class Tab(QWidget):
         self.whats_this = WhatsThis(document, self.hex_pane, self.docks, self.structure.tree, self)
         self._status_changed()
 
+    # ---- as a page ---------------------------------------------------------------------------------------------
+
+    @property
+    def title(self) -> str:
+        return self.document.name
+
+    @property
+    def location(self) -> str:
+        return self.document.location
+
+    @property
+    def state(self) -> State | None:
+        return self.document.state if self.editing.pending is None else None
+
+    @property
+    def unsaved(self) -> str:
+        if self.editing.pending is not None:
+            return f"an unwritten change of {self.title}"
+        if self.experiment.unsaved:
+            return f"an experiment on {self.title} that is not saved"
+        is_busy = any(not job.traits.only_shows for job in self.document.client.jobs)
+        return f"a running job on {self.title}" if is_busy else ""
+
     @property
     def settled(self) -> bool:
         """Whether all requests are answered and shown."""
         return self.document.settled and self.coverage.settled
+
+    def report(self, sentence: str) -> None:
+        self.document.reported.emit(sentence)
+
+    def go_to_expression(self, expression: str) -> None:
+        self.document.go_to_expression(expression)
+        self.hex_pane.setFocus()
+
+    def find_pattern(self, pattern: bytes, backwards: bool, ignore_case: bool) -> None:
+        self.document.find(pattern, backwards, ignore_case)
+
+    def end(self) -> None:
+        self.document.close()
 
     # ---- docks -------------------------------------------------------------------------------------------------
 

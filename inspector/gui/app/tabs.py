@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from os.path import commonprefix
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -22,15 +21,13 @@ from inspector.gui.kit.dropping import leave_drops, take_copy
 from inspector.gui.kit.icons import state_icon
 from inspector.gui.kit.locations import from_mime, name_of
 from inspector.gui.kit.text import escaped, plain
-from inspector.gui.tabs.side_tab import SideTab
+from inspector.gui.tabs.side_tab import Page, SideTab
 from inspector.sources.web.address import is_remote
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
-    from inspector.gui.document.document import Document
     from inspector.gui.ipc.client import Client
     from inspector.operations.protocol.requests import CheckRequests
-    from inspector.operations.protocol.views import ContentInfo
 
 
 # ---- archives that are not open yet ----------------------------------------------------------------------------------
@@ -110,39 +107,36 @@ MAX_TITLE_CHARS = 40
 
 
 class OpenTab(NamedTuple):
-    """An archive to open, at a place.
-
-    ``start`` and ``stop`` are the selected bytes, half-open, equal for none; ``member`` is the member whose content was
-    shown, -1 for none; ``stamp`` identifies the version of the archive, empty if unknown.
-    """
+    """An archive to open, and where the caret was in it."""
 
     location: str
-    layer: int = 0
-    start: int = 0
-    stop: int = 0
-    member: int = -1
-    stamp: str = ""
+    caret: int = 0
 
 
 class WaitingTab(SideTab):
     """A placeholder for a tab that opens when it is first shown, as an open archive costs a process."""
 
+    location = ""
+    state: State | None = None
+
     def __init__(self, opens: OpenTab) -> None:
         super().__init__(name_of(opens.location))
         self.opens = opens
-        self.state: State | None = None
+        self.location = opens.location
 
 
 class Tabs(QTabWidget):
     """The row of tabs: movable, closable, with titles that tell them apart.
 
     Signals:
+        added(object): there is another Page.
         titlesChanged(): a title, or the state beside it, may have changed.
         openRequested(object): open these locations, a list: one tab each, or one list of all if they are many.
         reloadRequested(bool): read the archive shown anew; True: with another connection, without its pending changes.
         said(str): a message about no particular document.
     """
 
+    added = Signal(object)
     titlesChanged = Signal()
     openRequested = Signal(object)
     reloadRequested = Signal(bool)
@@ -162,92 +156,50 @@ class Tabs(QTabWidget):
         self.setElideMode(Qt.TextElideMode.ElideMiddle)
 
     @property
-    def pages(self) -> QWidget | None:
-        """The widget that is the parent of each tab."""
+    def holder(self) -> QWidget | None:
+        """The widget that is the parent of each page."""
         return self.findChild(QStackedWidget)
+
+    def page(self) -> Page | None:
+        """The page shown."""
+        return cast("Page | None", self.currentWidget())
+
+    def pages(self) -> list[Page]:
+        """All pages from left to right."""
+        return [cast("Page", self.widget(at)) for at in range(self.count())]
 
     def shown(self) -> Tab | None:
         """The tab shown; None if it has no document."""
-        return self.document_tab(self.currentIndex())
-
-    def shown_with_bytes(self) -> SideTab | None:
-        """The tab shown if it has bytes and no document."""
-        widget = self.currentWidget()
-        return widget if isinstance(widget, SideTab) and widget.has_bytes else None
-
-    def document_tab(self, at: int) -> Tab | None:
-        """The tab at an index; None if it has no document."""
-        widget = self.widget(at)
-        return None if isinstance(widget, SideTab) else cast("Tab | None", widget)
-
-    def widgets(self) -> list[QWidget]:
-        """All tabs from left to right."""
-        return [tab for at in range(self.count()) if (tab := self.widget(at)) is not None]
+        return _with_document(self.page())
 
     def all(self) -> list[Tab]:
         """The tabs with a document, from left to right."""
-        return [tab for i in range(self.count()) if (tab := self.document_tab(i)) is not None]
+        return [tab for page in self.pages() if (tab := _with_document(page)) is not None]
 
-    def sides(self) -> list[SideTab]:
-        """The tabs without a document, from left to right."""
-        return [widget for i in range(self.count()) if isinstance(widget := self.widget(i), SideTab)]
+    def append(self, page: Page) -> None:
+        """Append a page and show it."""
+        self.insert(self.count(), page)
+        self.setCurrentWidget(page)
 
-    def insert_side(self, tab: SideTab) -> None:
-        """Append a tab without a document and show it."""
-        self.addTab(tab, escaped(tab.title))
-        self.setCurrentWidget(tab)
-
-    def insert(self, at: int, tab: Tab) -> None:
-        """Insert a tab and show it."""
-        tab.editing.changed.connect(self.update_titles)
-        tab.experiment.changed.connect(self.update_titles)
-        tab.replaying.changed.connect(self.update_titles)
-        tab.document.statusChanged.connect(self.update_titles)
-        self._put(at, tab, tab.document.location)
-        self.setCurrentIndex(at)
-
-    def insert_waiting(self, at: int, tab: WaitingTab) -> None:
-        """Insert a placeholder without showing it."""
-        self._put(at, tab, tab.opens.location)
-
-    def _put(self, at: int, tab: QWidget, location: str) -> None:
-        self.insertTab(at, tab, escaped(tab.title if isinstance(tab, SideTab) else name_of(location)))
-        self.setTabToolTip(at, plain(location))
-
-    def tabInserted(self, index: int) -> None:
-        """Qt override: leave drops on a tab to the window."""
-        super().tabInserted(index)
-        if (widget := self.widget(index)) is not None:
-            leave_drops(widget)
-
-    def title(self) -> str:
-        """The title of the tab shown; empty if there is none."""
-        widget = self.currentWidget()
-        if isinstance(widget, SideTab):
-            return widget.title
-        tab = self.shown()
-        return tab.document.name if tab is not None else ""
+    def insert(self, at: int, page: Page) -> None:
+        """Insert a page without showing it."""
+        self.insertTab(at, page, escaped(page.title))
+        self.setTabToolTip(at, plain(page.location))
+        leave_drops(page)
+        self.added.emit(page)
 
     def update_titles(self) -> None:
         """Update the titles so that they differ, and mark tabs with unwritten changes."""
-        places = [self.location(at) for at in range(self.count())]
-        names = distinct([place for place in places if place])
-        for at, place in enumerate(places):
-            tab, side = self.document_tab(at), self.widget(at)
-            name = names.pop(0) if place else side.title if isinstance(side, SideTab) else ""
+        pages = self.pages()
+        names = iter(distinct([page.location for page in pages if page.location]))
+        for at, page in enumerate(pages):
+            name, tab = next(names) if page.location else page.title, _with_document(page)
             if tab is not None and tab.document.in_experiment:
                 name = f"{name} ({'replay' if tab.document.in_replay else 'experiment'})"
-            self.bar.set_title(at, name, self.state(at), tab is not None and tab.editing.pending is not None)
+            self.bar.set_title(at, name, page.state, tab is not None and tab.editing.pending is not None)
         self.titlesChanged.emit()
         shown = self.shown()
         self.window().setWindowModified(shown is not None and shown.editing.pending is not None)
-
-    def state(self, at: int) -> State | None:
-        """What is known of the archive in a tab; None while nothing is, and for tabs without an archive."""
-        tab, side = self.document_tab(at), self.widget(at)
-        if tab is not None:
-            return tab.document.state if tab.editing.pending is None else None  # not of what is on the disk
-        return side.state if isinstance(side, WaitingTab) else None
 
     def take_state(self, location: str, state: State | None) -> None:
         """Show the state of a location whose tab is not open yet."""
@@ -257,33 +209,28 @@ class Tabs(QTabWidget):
             self.update_titles()
 
     def remove(self, at: int) -> None:
-        """Remove a tab; end the work of one without a document."""
-        widget = self.widget(at)
-        if isinstance(widget, SideTab):
-            widget.end()
+        """Remove a tab and end its work."""
+        page = self.pages()[at]
+        page.end()
         self.removeTab(at)
-        if widget is not None:
-            widget.deleteLater()
+        page.deleteLater()
 
     def index_of(self, location: str) -> int:
         """The index of the tab of a location; -1 if it is not open."""
-        return next((i for i in range(self.count()) if self.location(i) == location), -1)
+        return next((at for at, page in enumerate(self.pages()) if page.location == location), -1)
 
     def shown_location(self) -> str:
         """The location of the tab shown; empty if it has none."""
-        return self.location(self.currentIndex())
-
-    def location(self, at: int) -> str:
-        """The location of the tab at an index, open or waiting; empty for no document."""
-        widget = self.widget(at)
-        if isinstance(widget, WaitingTab):
-            return widget.opens.location
-        tab = self.document_tab(at)
-        return tab.document.location if tab is not None else ""
+        page = self.page()
+        return page.location if page is not None else ""
 
     def step(self, step: int) -> None:
         """Show the tab ``step`` places to the right, wrapping around."""
         self.setCurrentIndex((self.currentIndex() + step) % max(1, self.count()))
+
+
+def _with_document(page: Page | None) -> Tab | None:
+    return None if isinstance(page, SideTab) else cast("Tab | None", page)
 
 
 def distinct(locations: Sequence[str]) -> list[str]:
@@ -458,7 +405,7 @@ class DeferredTabs(QObject):
             self._tabs.setCurrentIndex(self._tabs.index_of(first.location))
         for place, tab in enumerate(new, at):
             if tab != first:
-                self._tabs.insert_waiting(place, WaitingTab(tab))
+                self._tabs.insert(place, WaitingTab(tab))
         self.look.add(tab.location for tab in new if tab != first)
 
     def open_shown(self) -> bool:
@@ -470,29 +417,5 @@ class DeferredTabs(QObject):
         self._tabs.remove(self._tabs.indexOf(tab))
         return True
 
-    def _open(self, saved: OpenTab, at: int) -> None:
-        document = self._open_at(saved.location, at).document
-        if saved.layer == 0:
-            document.first_caret = saved.start
-        document.when_ready(partial(_restore_selection, document, saved))
-
-
-ARCHIVE_CHANGED = "This archive has changed since the last session; the caret may be at different bytes."
-
-
-def _restore_selection(document: Document, saved: OpenTab) -> None:
-    """Restore the selection of a tab whose archive has been read; the caret is there already."""
-    stamp = document.status.stamp
-    if saved.stamp and stamp and stamp != saved.stamp:
-        document.reported.emit(ARCHIVE_CHANGED)
-    elif document.selection.caret not in (0, document.first_caret):
-        return  # the user has moved on
-    elif 0 <= saved.member < document.status.members:
-
-        def select(content: ContentInfo) -> None:
-            document.go_to(content.layer.layer, saved.start, saved.stop, "session")
-
-        document.contentReady.connect(select, Qt.ConnectionType.SingleShotConnection)
-        document.open_content(saved.member)
-    elif saved.member < 0 and (saved.layer or saved.stop > saved.start):
-        document.go_to(saved.layer, saved.start, saved.stop, "session")
+    def _open(self, tab: OpenTab, at: int) -> None:
+        self._open_at(tab.location, at).document.first_caret = tab.caret

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QSize, Signal
+from PySide6.QtCore import QEvent, QSize
 from PySide6.QtGui import QAction, QResizeEvent, Qt
 from PySide6.QtWidgets import QLabel, QLineEdit, QSizePolicy, QToolBar, QToolButton, QWidget, QWidgetAction
 
 from inspector.gui.kit.building import choice_of, dressed
 from inspector.gui.kit.dropping import leave_drops
 from inspector.gui.kit.style import GRID
-from inspector.gui.tabs.side_tab import SideTab
-
-if TYPE_CHECKING:  # not for the first paint to wait for
-    from inspector.gui.app.tab import Tab
-
+from inspector.gui.tabs.side_tab import Page
 
 TEXT, HEX = "Text", "Hex"
 EXPRESSIONS = "footer, end-4, chunk[2]"
@@ -32,42 +28,18 @@ BUTTONS = {
 """The words of the buttons, by the names of their actions."""
 MAX_COMPACTNESS = 2
 """The highest compactness: 0 shows button texts, 1 icons only, 2 only Open and the Go to and Find fields."""
+_BETWEEN = re.compile(r"0x|[,:]", re.IGNORECASE)
+"""What may stand between the bytes of a pattern in hex, besides spaces."""
 STYLE_MARGIN = 16
 """Pixels that the style sheet adds around the tool bar."""
 
 
-class FindError(Exception):
-    """The typed pattern is invalid; the message says why."""
-
-
-def pattern_of(text: str, mode: str) -> bytes:
-    """The bytes to search for. Raises FindError for invalid hex or an empty text."""
-    if mode == TEXT:
-        found = text.encode("utf-8", "surrogatepass")
-    else:
-        digits = text.lower().replace("0x", " ").replace(",", " ").replace(":", " ")
-        try:
-            found = bytes.fromhex(digits)
-        except ValueError:
-            raise FindError("Type hex as pairs of digits, such as 50 4B 03 04.") from None
-    if not found:
-        raise FindError("Nothing to find: type text, or bytes in hex, into the find field.")
-    return found
-
-
 class ToolBar(QToolBar):
-    """The tool bar.
+    """The tool bar; Go To and Find are done by the page that ``shown`` returns."""
 
-    Signals:
-        goToRequested(str): the user entered an expression to go to.
-        findRequested(bool): the user wants the next match or, if True, the previous one.
-    """
-
-    goToRequested = Signal(str)
-    findRequested = Signal(bool)
-
-    def __init__(self, actions: dict[str, QAction], parent: QWidget | None = None) -> None:
+    def __init__(self, actions: dict[str, QAction], shown: Callable[[], Page | None], parent: QWidget) -> None:
         super().__init__("Tools", parent)
+        self._shown = shown
         self.setObjectName("tools")
         self.setMovable(False)
         self.setIconSize(QSize(18, 18))
@@ -84,7 +56,7 @@ class ToolBar(QToolBar):
         self.addSeparator()
         self.go_to = self._edit(f"offset, {EXPRESSIONS}", "Go to", 210)
         self.go_to.setToolTip(f"Decimal, 0x hex, or an expression: {EXPRESSIONS}, +16 (Ctrl+G)")
-        self.go_to.returnPressed.connect(lambda: self.goToRequested.emit(self.go_to.text()))
+        self.go_to.returnPressed.connect(self._go_to)
         self._caption("Go to")
         self.addWidget(self.go_to)
         spacer = QWidget()
@@ -93,7 +65,7 @@ class ToolBar(QToolBar):
         self.mode = choice_of("Find as text or hex", {TEXT: TEXT, HEX: HEX})
         self.mode.currentIndexChanged.connect(self._mode_changed)
         self.find_text = self._edit("", "What to find", 240)
-        self.find_text.returnPressed.connect(lambda: self.findRequested.emit(False))
+        self.find_text.returnPressed.connect(lambda: self.find_next(False))
         self.case = dressed(QToolButton(), text="Aa", checkable=True, autoRaise=True, toolTip="Match case")
         self._caption("Find")
         for field in (self.find_text, self.mode, self.case):
@@ -105,11 +77,6 @@ class ToolBar(QToolBar):
         leave_drops(self)
 
     # ---- width -------------------------------------------------------------------------------------------------
-
-    def focus_field(self, field: QLineEdit) -> None:
-        """Focus a field and select its text."""
-        field.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        field.selectAll()
 
     def _update_compactness(self) -> None:
         """Hide captions, then buttons whose actions are in the menus too, so that every field stays visible.
@@ -159,19 +126,42 @@ class ToolBar(QToolBar):
 
     # ---- fields ------------------------------------------------------------------------------------------------
 
-    def pattern(self) -> bytes:
-        """The bytes to search for. Raises FindError."""
-        return pattern_of(self.find_text.text(), self.mode.currentData())
-
     @property
-    def is_text(self) -> bool:
-        """Whether the pattern is text rather than hex."""
-        return bool(self.mode.currentData() == TEXT)
+    def has_bytes(self) -> bool:
+        """Whether there are bytes to go to and to find something in."""
+        page = self._shown()
+        return page is not None and page.has_bytes
 
-    @property
-    def ignore_case(self) -> bool:
-        """Whether upper and lower case match."""
-        return self.is_text and not self.case.isChecked()
+    def ask_place(self) -> None:
+        """Focus the Go To field."""
+        _focus(self.go_to)
+
+    def ask_bytes(self) -> None:
+        """Focus the Find field."""
+        _focus(self.find_text)
+
+    def _go_to(self) -> None:
+        page, expression = self._shown(), self.go_to.text().strip()
+        if page is not None and expression:
+            page.go_to_expression(expression)
+
+    def find_next(self, backwards: bool) -> None:
+        """Find the next match, or the previous one."""
+        page, text = self._shown(), self.find_text.text()
+        if page is None:
+            return
+        is_text = self.mode.currentData() == TEXT
+        try:
+            pattern = text.encode("utf-8", "surrogatepass") if is_text else bytes.fromhex(_BETWEEN.sub(" ", text))
+        except ValueError:
+            page.report("Type hex as pairs of digits, such as 50 4B 03 04.")
+            _focus(self.find_text)
+            return
+        if pattern:
+            page.find_pattern(pattern, backwards, is_text and not self.case.isChecked())
+        else:
+            page.report("Nothing to find: type text, or bytes in hex, into the find field.")
+            _focus(self.find_text)
 
     def show_header_button(self, has_header: bool) -> None:
         """Show the button of the header editor, for an archive that has such a header, or hide it."""
@@ -180,10 +170,10 @@ class ToolBar(QToolBar):
             self._compactness, self._widths_needed = -1, []
             self._update_compactness()
 
-    def enable_fields(self, has_document: bool) -> None:
-        """Enable the fields if a document is shown."""
+    def enable_fields(self) -> None:
+        """Enable the fields if bytes are shown."""
         for widget in (self.go_to, self.find_text, self.mode, self.case):
-            widget.setEnabled(has_document)
+            widget.setEnabled(self.has_bytes)
 
     def _button(self, action: QAction, word: str) -> QWidgetAction:
         """A separate button for an action; hiding the action's own would hide it in the menus too."""
@@ -208,64 +198,11 @@ class ToolBar(QToolBar):
         return dressed(QLineEdit(placeholderText=hint, clearButtonEnabled=True), name, **sizes)
 
     def _mode_changed(self) -> None:
-        self.find_text.setPlaceholderText("text" if self.is_text else "50 4B 03 04")
-        self.case.setEnabled(self.is_text and self.find_text.isEnabled())
+        is_text = self.mode.currentData() == TEXT
+        self.find_text.setPlaceholderText("text" if is_text else "50 4B 03 04")
+        self.case.setEnabled(is_text and self.find_text.isEnabled())
 
 
-def _has_bytes(bar: FindBar) -> bool:
-    return bar.has_bytes
-
-
-class FindBar(QObject):
-    """The Go To and Find actions: apply the fields of the tool bar to the tab that ``shown`` returns.
-
-    ``beside`` returns the tab shown that has bytes and no document, such as a comparison.
-    """
-
-    def __init__(
-        self, tool_bar: ToolBar, shown: Callable[[], Tab | None], beside: Callable[[], SideTab | None]
-    ) -> None:
-        super().__init__(tool_bar)
-        self._beside = beside
-        self._tool_bar = tool_bar
-        self._shown = shown
-        tool_bar.goToRequested.connect(self._go_to)
-        tool_bar.findRequested.connect(self.find)
-
-    @property
-    def has_bytes(self) -> bool:
-        """Whether there are bytes to find something in."""
-        return self._shown() is not None or self._beside() is not None
-
-    def go_to(self) -> None:
-        """Focus the Go to field."""
-        self._tool_bar.focus_field(self._tool_bar.go_to)
-
-    def _go_to(self, expression: str) -> None:
-        tab = self._shown()
-        if tab is not None and expression.strip():
-            tab.document.go_to_expression(expression)
-            tab.hex_pane.setFocus()
-        elif (side := self._beside()) is not None and expression.strip():
-            side.go_to_expression(expression.strip())
-
-    def find_bytes(self) -> None:
-        """Focus the Find field."""
-        self._tool_bar.focus_field(self._tool_bar.find_text)
-
-    def find(self, backwards: bool) -> None:
-        """Find the next match, or the previous one."""
-        tab, side = self._shown(), self._beside()
-        if tab is None and side is None:
-            return
-        try:
-            pattern = self._tool_bar.pattern()
-        except FindError as error:
-            if tab is not None:
-                tab.document.reported.emit(str(error))
-            self.find_bytes()
-            return
-        if tab is not None:
-            tab.document.find(pattern, backwards, self._tool_bar.ignore_case)
-        elif side is not None:
-            side.find_pattern(pattern, backwards, self._tool_bar.ignore_case)
+def _focus(field: QLineEdit) -> None:
+    field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+    field.selectAll()

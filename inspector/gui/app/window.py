@@ -6,9 +6,10 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, cast
+from time import monotonic
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QObject, QSize
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -30,12 +31,11 @@ from inspector.gui.app.actions.menus import Menus
 from inspector.gui.app.actions.s3_actions import S3Actions
 from inspector.gui.app.help.command_help import CommandHelp
 from inspector.gui.app.help.reports import Reports
-from inspector.gui.app.notifications import JobNotifications
 from inspector.gui.app.sessions import Sessions
 from inspector.gui.app.start_page import StartPage
 from inspector.gui.app.tabs import DeferredTabs, OpenTab, Tabs
-from inspector.gui.app.toolbar import FindBar, ToolBar
-from inspector.gui.kit import building
+from inspector.gui.app.toolbar import ToolBar
+from inspector.gui.kit import building, preferences
 from inspector.gui.kit.building import Answer, in_column, page_of
 from inspector.gui.kit.dropping import DropLight, take_copy
 from inspector.gui.kit.files import TempDir, ask_for_files, ask_for_folder
@@ -44,11 +44,12 @@ from inspector.gui.kit.locations import MAX_TABS_OPENED, absolute, from_mime
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.widgets import MessageBar, copy_cells
 from inspector.gui.panels.status_line import StatusLine
-from inspector.gui.tabs.side_tab import SideTab
+from inspector.gui.tabs.side_tab import Page
 from inspector.sources.s3.address import is_s3
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
+    from inspector.gui.ipc.client import Client, Job
 
 
 TITLE = "Archive Inspector"
@@ -57,8 +58,45 @@ INSPECTOR_ROWS = "inspector_rows"
 """The setting of the rows of the data inspector, joined by bars; empty for the usual ones."""
 CLOSED_PANELS = "closed_panels"
 """The setting of the panels at the foot that the user closed: their names, separated by spaces."""
+MIN_ALERT_SECONDS = 10.0
 FRAME_SIZE = QSize(20, 50)
 """Pixels that the frame of the window may need."""
+
+
+class JobAlerts(QObject):
+    """Lets the task bar ask for attention when a job of more than MIN_ALERT_SECONDS ends behind other windows."""
+
+    def __init__(
+        self,
+        window: Window,
+        alert: Callable[[QWidget], object] = QApplication.alert,
+        now: Callable[[], float] = monotonic,
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._alert = alert
+        self._now = now
+        self._began: dict[Job[Any], float] = {}
+        window.tabs.added.connect(self.watch)
+
+    def watch(self, page: Page) -> None:
+        """Watch the jobs of a page."""
+        from inspector.gui.ipc.client import Client  # what has jobs has loaded it already
+
+        for client in page.findChildren(Client):
+            client.jobsChanged.connect(partial(self._note_jobs, client))
+            self._note_jobs(client)
+
+    def _note_jobs(self, client: Client[Any]) -> None:
+        for job in client.jobs:
+            if job not in self._began:
+                self._began[job] = self._now()
+                job.finished.connect(self._job_over)
+
+    def _job_over(self, job: Job[Any]) -> None:
+        is_long = self._now() - self._began.pop(job) >= MIN_ALERT_SECONDS
+        if is_long and not job.cancelled and self._window.settings.get(preferences.NOTIFY):
+            self._alert(self._window)  # does nothing while the window is in front
 
 
 class Window(QMainWindow):
@@ -74,8 +112,7 @@ class Window(QMainWindow):
         self.tabs = Tabs()
         self.appearance = Appearance(self.settings, self.tabs)
         self.menus = Menus(self, self.tabs, self.settings, menus, self.actions_)
-        self.tool_bar = ToolBar(self.actions_, self)
-        self.find_bar = FindBar(self.tool_bar, self.tab, self.tabs.shown_with_bytes)
+        self.tool_bar = ToolBar(self.actions_, self.tabs.page, self)
         self.addToolBar(self.tool_bar)
         self.status_line = StatusLine(self)
         self.setStatusBar(self.status_line)
@@ -101,7 +138,7 @@ class Window(QMainWindow):
         self._close_agreed = False  # to lose unsaved work
         self._arrangement = self.settings.state("docks")
         self._closed_panels = frozenset(self.settings.text(CLOSED_PANELS).split())
-        self.job_notifications = JobNotifications(self, self.tabs, self.settings)
+        self.job_alerts = JobAlerts(self)
         self.deferred_tabs = DeferredTabs(self.tabs, self._open_at, self.settings.add_recent)
         self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.deferred_tabs.open, self.say)
         self._connect()
@@ -147,7 +184,7 @@ class Window(QMainWindow):
         from inspector.gui.document.document import Document
 
         connections = self.s3_actions.connections
-        return Tab(Document(location, connections.of(location)), self.temp_dir, connections, self.tabs.pages)
+        return Tab(Document(location, connections.of(location)), self.temp_dir, connections, self.tabs.holder)
 
     def _add_tab(self, tab: Tab, at: int) -> None:
         self.appearance.attach(tab)
@@ -158,7 +195,6 @@ class Window(QMainWindow):
             inspector.show_rows(chosen.split("|"))
         inspector.rowsChosen.connect(self._choose_inspector_rows)
         tab.members.menuWanted.connect(self.menus.show_members_menu)
-        tab.save_flow.chosen.connect(self.open_location)
         tab.openRequested.connect(self.open_location)
         tab.hex_pane.bar.outerChosen.connect(self.open_location)
         tab.disk_watch.compareWanted.connect(partial(self.comparisons.compare_with_disk, tab))
@@ -166,21 +202,18 @@ class Window(QMainWindow):
         self.s3_actions.attach(tab)
         self.bookmarks.attach(tab)
         self.sessions.attach(tab)
-        self.job_notifications.attach(tab)
-        tab.document.selected.connect(self._enable_actions)
         tab.document.statusChanged.connect(self._show_header_button)
         tab.document.client.died.connect(self.reports.worker_died)
         tab.document.statusChanged.connect(partial(self._audit_folder, tab))
-        tab.editing.changed.connect(self._enable_actions)
-        tab.editing.pastChanged.connect(self._enable_actions)
-        tab.experiment.changed.connect(self._enable_actions)
-        tab.replaying.changed.connect(self._enable_actions)
-        tab.document.statusChanged.connect(self._enable_actions)
-        tab.experiment_flow.chosen.connect(self.open_location)
-        tab.replay_flow.chosen.connect(self.open_location)
-        tab.traced.connect(self._enable_actions)
-        tab.editing.modeChanged.connect(self._enable_actions)
+        for changed in (tab.editing.changed, tab.experiment.changed, tab.replaying.changed, tab.document.statusChanged):
+            changed.connect(self.tabs.update_titles)
+            changed.connect(self._enable_actions)
+        for changed in (tab.document.selected, tab.editing.pastChanged, tab.editing.modeChanged, tab.traced):
+            changed.connect(self._enable_actions)
+        for flow in (tab.save_flow, tab.experiment_flow, tab.replay_flow):
+            flow.chosen.connect(self.open_location)
         self.tabs.insert(at, tab)
+        self.tabs.setCurrentIndex(at)
         self._tab_changed()
 
     def _choose_inspector_rows(self, names: frozenset[str]) -> None:
@@ -264,7 +297,8 @@ class Window(QMainWindow):
 
     def _show_title(self) -> None:
         """Name the tab shown and its state in the title, and remember the state of what was opened."""
-        name, state = self.tabs.title(), self.tabs.state(self.tabs.currentIndex())
+        page = self.tabs.page()
+        name, state = (page.title, page.state) if page is not None else ("", None)
         name = name.replace("[*]", "[*][*]")  # Qt's placeholder for the mark of unsaved changes
         parts = (f"{name}[*]" if name else "", state.value if state is not None else "", TITLE)
         self.setWindowTitle(" – ".join(filter(None, parts)))
@@ -288,7 +322,7 @@ class Window(QMainWindow):
         tab = self.tab()
         for row in ACTIONS:
             self.actions_[row.name].setEnabled(row.is_possible(self, tab))
-        self.tool_bar.enable_fields(self.find_bar.has_bytes)
+        self.tool_bar.enable_fields()
         self._show_header_button()
         self.menus.copying.setEnabled(tab is not None)
         overwriting = tab is not None and tab.editing.overwriting
@@ -296,17 +330,14 @@ class Window(QMainWindow):
         self.status_line.show_mode(overwriting)
 
     def _ask_to_close_tab(self, at: int) -> None:
-        tab = self.tabs.widgets()[at]
-        if not _has_to_ask(self, [tab], lambda: self._close_tab(self.tabs.indexOf(tab))):
+        page = self.tabs.pages()[at]
+        if not self._has_to_ask([page], lambda: self._close_tab(self.tabs.indexOf(page))):
             self._close_tab(at)
 
     def _close_tab(self, at: int) -> None:
-        tab = self.tabs.document_tab(at)
-        if tab is not None:
-            if tab is self._shown:
-                self._leave_tab()
-                self.status_line.set_document(None)
-            tab.document.close()
+        if self.tabs.pages()[at] is self._shown:
+            self._leave_tab()
+            self.status_line.set_document(None)
         self.tabs.remove(at)
         self._tab_changed()
 
@@ -325,9 +356,7 @@ class Window(QMainWindow):
     def reopen(self) -> None:
         """Close the tab shown and open its location again at the same caret."""
         tab = self.tab()
-        if tab is None:
-            return
-        if not _has_to_ask(self, [tab], lambda: self._reload(tab), "Reload"):
+        if tab is not None and not self._has_to_ask([tab], lambda: self._reload(tab), "Reload"):
             self._reload(tab)
 
     def _reload(self, tab: Tab) -> None:
@@ -338,7 +367,7 @@ class Window(QMainWindow):
         self._add_tab(fresh, at)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if not self._close_agreed and _has_to_ask(self, self.tabs.widgets(), self._close_now):
+        if not self._close_agreed and self._has_to_ask(self.tabs.pages(), self._close_now):
             event.ignore()
             return
         self._leave_tab()
@@ -357,10 +386,8 @@ class Window(QMainWindow):
         """Store the session and end all workers."""
         self.sessions.end()
         self.deferred_tabs.look.end()
-        for tab in self.tabs.all():
-            tab.document.close()
-        for side in self.tabs.sides():
-            side.end()
+        for page in self.tabs.pages():
+            page.end()
         if (loaded := sys.modules.get("inspector.gui.ipc.client")) is not None:
             for client in self.findChildren(loaded.Client):  # those of dialogs that are still open
                 client.close()
@@ -383,37 +410,22 @@ class Window(QMainWindow):
     @property
     def settled(self) -> bool:
         """Whether all requests of all tabs are answered."""
-        return all(tab.settled for tab in self.tabs.all()) and all(s.settled for s in self.tabs.sides())
+        return all(page.settled for page in self.tabs.pages())
 
+    def _has_to_ask(self, pages: Iterable[Page], close: Callable[[], object], label: str = "Close") -> bool:
+        """Ask before closing tabs with unsaved work, and return whether there is any; does not block.
 
-def _work(tab: Tab | SideTab) -> str:
-    if isinstance(tab, SideTab):
-        return "" if tab.settled else f"“{tab.title}”"
-    if tab.editing.pending is not None:
-        return f"an unwritten change of {tab.document.name}"
-    if tab.experiment.unsaved:
-        return f"an experiment on {tab.document.name} that is not saved"
-    is_busy = any(not job.traits.only_shows for job in tab.document.client.jobs)
-    return f"a running job on {tab.document.name}" if is_busy else ""
-
-
-def _has_to_ask(parent: QWidget, tabs: Iterable[QWidget], close: Callable[[], object], label: str = "Close") -> bool:
-    """Ask before closing tabs with unsaved work, and return whether there is any; ``close`` runs when the user agrees.
-
-    ``label`` is the text of the button that closes them. Does not block.
-    """
-    busy = [phrase for tab in tabs if (phrase := _work(cast("Tab | SideTab", tab)))]
-    if not busy:
-        return False
-    more = ""
-    if len(busy) > 1:
-        more = plural(" and {number} other thing", " and {number} other things", len(busy) - 1)
-    building.ask(
-        parent,
-        "Unsaved Work",
-        f"There is still {busy[0]}{more}.",
-        Answer("Keep Working", is_default=True),
-        Answer(label, close),
-        more="Unsaved changes and running jobs are lost.",
-    )
-    return True
+        ``close`` runs when the user agrees, ``label`` is the text of the button that closes them.
+        """
+        busy = [phrase for page in pages if (phrase := page.unsaved)]
+        more = plural(" and {number} other thing", " and {number} other things", len(busy) - 1) if busy[1:] else ""
+        if busy:
+            building.ask(
+                self,
+                "Unsaved Work",
+                f"There is still {busy[0]}{more}.",
+                Answer("Keep Working", is_default=True),
+                Answer(label, close),
+                more="Unsaved changes and running jobs are lost.",
+            )
+        return bool(busy)

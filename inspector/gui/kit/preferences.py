@@ -147,7 +147,7 @@ NOTIFY = Flag(
     SettingsPage.GENERAL,
     True,
     "Notify when long jobs end",
-    "Show a desktop notification when a job of more than 10 seconds ends while the window is in the background",
+    "Ask for attention in the task bar when a job of more than 10 seconds ends while the window is in the background",
 )
 BYTES_PER_ROW = Choice(
     "bytes_per_row",

@@ -65,7 +65,7 @@ class BrowserTab(SideTab):
         self.tree = tree_view(self.model, WIDTHS, "Buckets, prefixes and objects")
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.tree.setExpandsOnDoubleClick(False)  # activating a row does it, also by keyboard
-        self.location = dressed(PathField(), "Bucket or prefix", placeholderText="s3://bucket/prefix/")
+        self.address = dressed(PathField(), "Bucket or prefix", placeholderText="s3://bucket/prefix/")
         self.list_ = push_button("&List", "List this address", self.list_location)
         self.buckets = push_button("List &Buckets", "List all buckets of these credentials", self.list_buckets)
         self.connect_ = push_button("Connectio&n…", "Choose profile, region and endpoint", self._ask_connection)
@@ -81,11 +81,11 @@ class BrowserTab(SideTab):
         self.stop = push_button("Cancel", "Stop; complete files stay (Esc)", self.cancel)
         self.stack = Emptiable(self.tree)
         self.stack.show_sentence(HINT)
-        head = in_row((self.location, 1), self.list_, self.buckets, self.connect_)
+        head = in_row((self.address, 1), self.list_, self.buckets, self.connect_)
         actions = in_row(self.open_, self.check, self.extract, self.download, 1)
         foot = in_row((self.sentence, 1), self.bar, self.stop)
         in_column(head, actions, self.message, (self.stack, 1), foot, on=self, edge=LINE, gap=2 * GRID)
-        self.location.returnPressed.connect(self.list_location)
+        self.address.returnPressed.connect(self.list_location)
         self.model.listed.connect(self._listed)
         self.model.refused.connect(self.message.say)
         self.model.rowsInserted.connect(self._span_notes)
@@ -93,9 +93,9 @@ class BrowserTab(SideTab):
         self.tree.selectionModel().selectionChanged.connect(self._enable)
         self._update_progress()
         self._enable()
-        self.location.setText(location)
-        self.location.selectAll()  # typing another address replaces it
-        self.setFocusProxy(self.location)
+        self.address.setText(location)
+        self.address.selectAll()  # typing another address replaces it
+        self.setFocusProxy(self.address)
         if location:
             self.list_location()
 
@@ -126,7 +126,7 @@ class BrowserTab(SideTab):
 
     def list_location(self) -> None:
         """List the entered bucket or prefix."""
-        text = strip_credentials(self.location.text().strip())
+        text = strip_credentials(self.address.text().strip())
         if text and "://" not in text:
             text = f"s3://{text}"
         try:
@@ -135,7 +135,7 @@ class BrowserTab(SideTab):
             self.message.say(str(error))
             return
         location = Address(bucket, Address(bucket, key).prefix).location
-        self.location.setText(location)
+        self.address.setText(location)
         self._start_listing(location)
 
     def list_buckets(self) -> None:
@@ -179,7 +179,7 @@ class BrowserTab(SideTab):
                 self.tree.setFirstColumnSpanned(row, parent, True)
 
     def _ask_connection(self) -> None:
-        client, location = self._open_client(), self.location.text().strip()
+        client, location = self._open_client(), self.address.text().strip()
         dialog = ConnectDialog(self, client, self._connections, self.connection, location)
         dialog.chosen.connect(self.use)
         dialog.open()
@@ -187,8 +187,8 @@ class BrowserTab(SideTab):
     def use(self, connection: Connection) -> None:
         """Use another connection from now on, and list the location again."""
         self.connection = connection
-        self._connections.remember(self.location.text(), connection)
-        if self.location.text().strip() not in ("", "s3://"):
+        self._connections.remember(self.address.text(), connection)
+        if self.address.text().strip() not in ("", "s3://"):
             self.list_location()
 
     # ---- selection ---------------------------------------------------------------------------------------------

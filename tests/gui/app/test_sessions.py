@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,15 +13,14 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.sessions import NO_SESSION, SETTING, Session, from_json
 from inspector.gui.app.tab import Tab
-from inspector.gui.app.tabs import ARCHIVE_CHANGED, OpenTab
+from inspector.gui.app.tabs import OpenTab
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings
-from inspector.operations.protocol.views import LayerKind, Stage
+from inspector.operations.protocol.views import Stage
 from tests.gui.conftest import WAIT, Sample, press, settle
 
 Start = Callable[[], Window]
-numbers = st.integers(0, 1 << 48)
 
 
 @pytest.fixture
@@ -74,14 +72,7 @@ def crash(window: Window) -> None:
 # ---- what is kept ----------------------------------------------------------------------------------------------------
 
 
-documents = st.builds(
-    lambda name, layer, ends, member, stamp: OpenTab(name, layer, min(ends), max(ends), member, stamp),
-    st.text(min_size=1),
-    numbers,
-    st.tuples(numbers, numbers),
-    st.integers(-1, 9),
-    st.text(),
-)
+documents = st.builds(OpenTab, st.text(min_size=1), st.integers(0, 1 << 48))
 
 
 @given(st.lists(documents, max_size=5).map(tuple), st.integers(0, 9), st.booleans())
@@ -90,7 +81,7 @@ def test_a_session_is_read_as_it_was_written(tabs: tuple[OpenTab, ...], at: int,
     assert from_json(json.dumps(kept)) == kept
 
 
-@given(st.one_of(st.text(max_size=50), st.just('[[{}, 1, null, ["/a", -1, 0, 0, -1, ""]], 9, true]')))
+@given(st.one_of(st.text(max_size=50), st.just('[[{}, 1, null, ["/a", -1]], 9, true]')))
 def test_what_is_no_session_is_nothing(stored: str) -> None:
     assert from_json(stored) == NO_SESSION
 
@@ -107,7 +98,7 @@ def test_the_words_name_the_first_ones() -> None:
 # ---- coming back -----------------------------------------------------------------------------------------------------
 
 
-def test_tabs_come_back_in_their_order_with_carets_and_selections_also_those_that_were_never_shown(
+def test_tabs_come_back_in_their_order_with_carets_also_those_that_were_never_shown(
     start: Start, sample: Sample, settings: Settings, qtbot: QtBot
 ) -> None:
     settings.put(preferences.AT_START, preferences.LAST_SESSION)
@@ -124,8 +115,6 @@ def test_tabs_come_back_in_their_order_with_carets_and_selections_also_those_tha
     caf, rca, _ = every(window, qtbot)
     caf.hex_pane.hex.goTo(100)
     window.tabs.setCurrentWidget(rca)
-    inner = next(info.layer for info in rca.document.layers if info.kind is LayerKind.INNER)
-    rca.document.show_layer(inner)
     settle(qtbot, window)
     rca.hex_pane.hex.goTo(40, 8)
     settle(qtbot, window)
@@ -136,9 +125,7 @@ def test_tabs_come_back_in_their_order_with_carets_and_selections_also_those_tha
     assert names(again) == ["plain.zip", "journey.caf", "two-chunks.rca"]
     shown = again.tab()
     assert shown is not None
-    assert shown.document.name == "two-chunks.rca"
-    assert (shown.document.layer, shown.document.selection.caret) == (inner, 40)
-    assert shown.hex_pane.hex.selection() == (40, 48)
+    assert (shown.document.name, shown.document.selection.caret) == ("two-chunks.rca", 40)
     again.tabs.setCurrentIndex(1)
     settle(qtbot, again)
     caf_again = again.tab()
@@ -146,7 +133,7 @@ def test_tabs_come_back_in_their_order_with_carets_and_selections_also_those_tha
     assert caf_again.document.selection.caret == 100
 
 
-def test_the_content_of_a_member_comes_back_and_files_that_have_gone_or_changed_say_so(
+def test_a_file_that_has_gone_says_so_and_one_that_is_shorter_is_shown_at_its_end(
     start: Start, sample: Sample, settings: Settings, qtbot: QtBot, tmp_path: Path
 ) -> None:
     settings.put(preferences.AT_START, preferences.LAST_SESSION)
@@ -154,29 +141,20 @@ def test_the_content_of_a_member_comes_back_and_files_that_have_gone_or_changed_
     going.write_bytes(sample("journey.caf").read_bytes())
     changing.write_bytes(sample("plain.zip").read_bytes())
     window = start()
-    window.open_locations([str(going), str(changing), str(sample("two-chunks.rca"))])
+    window.open_locations([str(going), str(changing)])
     settle(qtbot, window)
     tab = window.tab()
     assert tab is not None
-    tab.document.open_content(1)
+    tab.hex_pane.hex.goTo(100)
     settle(qtbot, window)
-    tab.hex_pane.hex.goTo(3)
-    settle(qtbot, window)
-    window.tabs.setCurrentIndex(1)  # what is to say that it was changed has been read
-    settle(qtbot, window)
-    window.tabs.setCurrentIndex(2)
     window.close()
     going.unlink()
-    os.utime(changing, ns=(1, 1))
+    changing.write_bytes(sample("plain.zip").read_bytes()[:50])
 
-    gone, changed, shown = every(start(), qtbot)
+    gone, changed = every(start(), qtbot)
     assert gone.document.status.stage is Stage.FAILED
     assert "here.caf" in gone.banner.state.text()
-    assert changed.document.status.stage is Stage.READY
-    assert changed.note.text.text() == ARCHIVE_CHANGED
-    info = shown.document.layer_info(shown.document.layer)
-    assert info is not None
-    assert (info.kind, info.member, shown.document.selection.caret) == (LayerKind.CONTENT, 1, 3)
+    assert (changed.document.status.stage, changed.document.selection.caret) == (Stage.READY, 49)
 
 
 def test_it_is_only_offered_unless_it_is_to_come_back_by_itself_and_was_no_crash(

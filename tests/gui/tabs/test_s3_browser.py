@@ -62,7 +62,7 @@ def test_nothing_is_listed_unasked(window: Window, qtbot: QtBot, store: Store) -
     tab = browser(window)
     assert tab.stack.shown_sentence() == HINT
     assert not store.proxy.log
-    tab.location.setText("archives")
+    tab.address.setText("archives")
     tab.list_location()
     settle(qtbot, window)
     assert [each.listing for each in store.proxy.log] == [True]
@@ -107,7 +107,7 @@ def test_what_cannot_be_listed_says_so_and_another_connection_lists_anew(
     assert "Authorization" not in store.proxy.log[-1].headers
     assert "without signing" in tab.sentence.text()
     assert window.s3_actions.connections.of("s3://archives/x").anonymous
-    tab.location.setText("s3://archives/nothing-here/")
+    tab.address.setText("s3://archives/nothing-here/")
     tab.list_location()
     settle(qtbot, window)
     assert names(tab) == ["Nothing here."]

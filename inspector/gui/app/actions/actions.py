@@ -178,11 +178,11 @@ MENUS = (
         ),
         (
             Action("find_bytes", "&Find…", (K.Find,), "Find bytes or text",
-                "find_bar.find_bytes", icon="find", enabled="find_bar.has_bytes"),
+                "tool_bar.ask_bytes", icon="find", enabled="tool_bar.has_bytes"),
             Action("find_next", "Find &Next", ("F3",), "Find the next match",
-                "find_bar.find", args=(False,), icon="next", enabled="find_bar.has_bytes"),
+                "tool_bar.find_next", args=(False,), icon="next", enabled="tool_bar.has_bytes"),
             Action("find_previous", "Find &Previous", ("Shift+F3",), "Find the previous match",
-                "find_bar.find", args=(True,), icon="previous", enabled="find_bar.has_bytes"),
+                "tool_bar.find_next", args=(True,), icon="previous", enabled="tool_bar.has_bytes"),
         ),
         (
             Action("edit_bytes", "Edit &Bytes", ("Ctrl+Shift+B",), "Overwrite bytes in the hex view",
@@ -204,7 +204,7 @@ MENUS = (
     Menu("Go", "&Go", "", (
         (
             Action("go_to", "&Go To…", ("Ctrl+G",), "Go to an offset, a field or an expression",
-                "find_bar.go_to", enabled="find_bar.has_bytes"),
+                "tool_bar.ask_place", enabled="tool_bar.has_bytes"),
             Action("back", "&Back", (K.Back, "Alt+Left", "Shift+F12"), "Back to where you were",
                 lambda tab: tab.document.step_history(-1), icon="back",
                 enabled=lambda tab: tab.document.history.can_go_back),

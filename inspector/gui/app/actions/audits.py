@@ -76,6 +76,6 @@ class Audits(QObject):
 
         tab = AuditTab(self._connections.known, [absolute(place) for place in places])
         tab.chosen.connect(lambda location: self._tabs.openRequested.emit([location]))
-        self._tabs.insert_side(tab)
+        self._tabs.append(tab)
         tab.setFocus()
         return tab

@@ -142,17 +142,16 @@ class Comparisons(QObject):
 
     def tab_menu(self, at: int) -> QMenu | None:
         """The menu of the tab at an index: compare it with another one. None for a tab without a document."""
-        own = self._tabs.location(at)
+        own = self._tabs.pages()[at].location
         if not own:
             return None
         menu = QMenu(self._parent)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         others = menu.addMenu("Compare With")
-        for other in range(self._tabs.count()):
-            location = self._tabs.location(other)
-            if location and other != at:
+        for other, page in enumerate(self._tabs.pages()):
+            if page.location and other != at:
                 action = others.addAction(self._tabs.tabText(other))
-                action.triggered.connect(lambda _=False, location=location: self.compare(own, location))
+                action.triggered.connect(lambda _=False, location=page.location: self.compare(own, location))
         if not others.isEmpty():
             others.addSeparator()
         ask = partial(ask_for_files, self._parent, "Compare With", partial(self._compare_chosen, own), own)
@@ -162,7 +161,7 @@ class Comparisons(QObject):
 
     def _ask_dropped(self, at: int, locations: list[str]) -> None:
         """Ask what to do with a file that was dropped on the tab at an index."""
-        own = self._tabs.location(at)
+        own = self._tabs.pages()[at].location
         if not own or len(locations) != 1:
             self._tabs.openRequested.emit(locations)
             return
@@ -206,6 +205,6 @@ class Comparisons(QObject):
         tab.changeTaken.connect(self._add_change)
         tab.archiveWritten.connect(self._show_written)
         tab.compareRequested.connect(self.compare)
-        self._tabs.insert_side(tab)
+        self._tabs.append(tab)
         tab.setFocus()
         return tab

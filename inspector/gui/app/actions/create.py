@@ -39,7 +39,7 @@ class CreateActions(QObject):
 
         tab = NewArchiveTab(Connections(self._settings))
         tab.chosen.connect(lambda location: self._tabs.openRequested.emit([location]))
-        self._tabs.insert_side(tab)
+        self._tabs.append(tab)
 
     # ---- appending ---------------------------------------------------------------------------------------------
 

@@ -102,7 +102,7 @@ class S3Actions(QObject):
         tab.openRequested.connect(self.open)
         tab.checkRequested.connect(self._audits.audit)
         tab.extractRequested.connect(self._extract)
-        self._tabs.insert_side(tab)
+        self._tabs.append(tab)
 
     def _extract(self, location: str, connection: Connection) -> None:
         tab = self.open(location, connection)
