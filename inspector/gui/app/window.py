@@ -23,10 +23,9 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 from inspector.core.numbers import plural
 from inspector.gui.app.actions.actions import ACTIONS, build_actions
 from inspector.gui.app.actions.appearance import Appearance
-from inspector.gui.app.actions.audits import Audits
+from inspector.gui.app.actions.archives import Audits, CreateActions
 from inspector.gui.app.actions.bookmarks import Bookmarks
 from inspector.gui.app.actions.comparisons import Comparisons
-from inspector.gui.app.actions.create import CreateActions
 from inspector.gui.app.actions.menus import Menus
 from inspector.gui.app.actions.s3_actions import S3Actions
 from inspector.gui.app.help.command_help import CommandHelp
@@ -119,15 +118,15 @@ class Window(QMainWindow):
         self.message = MessageBar()
         self.start_page = StartPage()
         self.temp_dir = TempDir()
-        self.audits = Audits(self, self.tabs, self.settings)
-        self.create_actions = CreateActions(self, self.tabs, self.settings)
-        self.comparisons = Comparisons(self, self.tabs, self.settings, self.temp_dir)
-        self.bookmarks = Bookmarks(self, self.settings, menus["Go"], self.tab)
+        self.audits = Audits(self)
+        self.create_actions = CreateActions(self)
+        self.comparisons = Comparisons(self)
+        self.bookmarks = Bookmarks(self, menus["Go"])
         self.command_help = CommandHelp(self, self.actions_, self.settings)
         self.reports = Reports(
             self, self.message, self.settings, lambda: [tab.document.status for tab in self.tabs.all()]
         )
-        self.s3_actions = S3Actions(self, self.tabs, self.settings, self.audits, self.status_line)
+        self.s3_actions = S3Actions(self)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.start_page)
         self._stack.addWidget(self.tabs)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.actions.actions import ACTIONS
-from inspector.gui.app.help.command_palette import CommandPalette, KeysTable, command_entries, score
+from inspector.gui.app.help.command_palette import CommandPalette, command_entries
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences
 from tests.gui.conftest import Show, dialog_of, press
 
 
-def shown(dialog: CommandPalette | KeysTable) -> list[str]:
-    model = dialog.table.matches
-    return [str(model.index(row, 0).data()) for row in range(model.rowCount())]
+def shown(dialog: CommandPalette) -> list[str]:
+    return [entry.text for entry in dialog.matches.rows]
 
 
 @pytest.fixture
@@ -60,7 +57,7 @@ def test_typing_narrows_down_arrows_choose_and_enter_runs_the_best(show: Show, w
 
     triggered = []
     window.actions_["zoom_in"].triggered.connect(lambda: triggered.append("zoom_in"))
-    QTest.keyClicks(palette.query, "in")
+    QTest.keyClicks(palette.query, " in")
     assert shown(palette)[0] == "Zoom In"
     QTest.keyClick(palette.query, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: bool(triggered))
@@ -89,11 +86,10 @@ def test_a_choice_of_a_setting_is_made_by_its_name(palette: CommandPalette, wind
 
 def test_the_table_of_keys_has_every_action_with_the_keys_it_has(window: Window) -> None:
     press(window, "show_keys")
-    table = dialog_of(window, KeysTable)
-    assert isinstance(table, KeysTable)
-    QAbstractItemModelTester(table.table.matches)
-    model = table.table.matches
-    keys = {str(model.index(row, 0).data()): str(model.index(row, 1).data()) for row in range(model.rowCount())}
+    table = dialog_of(window, CommandPalette)
+    assert isinstance(table, CommandPalette)
+    QAbstractItemModelTester(table.matches)
+    keys = {entry.text: entry.keys for entry in table.matches.rows}
     assert len(keys) == len(ACTIONS)
     assert keys["Follow Reference"] == "F12"
     assert keys["Commands"] == "Ctrl+Shift+P"
@@ -103,18 +99,3 @@ def test_the_table_of_keys_has_every_action_with_the_keys_it_has(window: Window)
 def test_no_two_actions_have_the_same_key(window: Window) -> None:
     keys = [key for line in command_entries(window.actions_) for key in line.keys.split(", ") if key]
     assert sorted({key for key in keys if keys.count(key) > 1}) == []
-
-
-def test_the_beginning_of_a_word_fits_better_than_letters_here_and_there() -> None:
-    better, worse = score("fr", "Follow Reference"), score("fr", "Find Previous Row over")
-    assert better is not None
-    assert worse is not None
-    assert better < worse
-    assert score("xyz", "Follow Reference") is None
-
-
-@given(st.text(min_size=1, max_size=12), st.text(max_size=40))
-def test_what_fits_has_all_letters_in_their_order(sought: str, text: str) -> None:
-    rest = iter(text.casefold())
-    has_all = all(letter in rest for letter in sought.casefold().replace(" ", ""))
-    assert (score(sought, text) is not None) == has_all

@@ -10,12 +10,11 @@ from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
 from inspector.drawing.palette import MARKS, Mark
-from inspector.gui.app.actions.bookmarks import Bookmark, BookmarkStore
+from inspector.gui.app.actions.bookmarks import Bookmark, from_json
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.painting import scheme_for
-from inspector.gui.kit.settings import Settings
 from tests.gui.conftest import Show, dialog_of, press, settle
 
 
@@ -35,7 +34,7 @@ def listed(window: Window) -> list[str]:
 
 
 def test_bookmarks_are_kept_listed_gone_to_and_replaced_also_with_keys(
-    show: Show, window: Window, qtbot: QtBot, settings: Settings
+    show: Show, window: Window, qtbot: QtBot
 ) -> None:
     tab = show("journey.caf")
     assert listed(window) == ["No Bookmarks in This Archive"]
@@ -46,8 +45,7 @@ def test_bookmarks_are_kept_listed_gone_to_and_replaced_also_with_keys(
         press(window, "next_bookmark")
         settle(qtbot, window)
         assert tab.document.selection.caret == caret
-    kept = BookmarkStore(settings).of(tab.document.location, tab.document.status.size)
-    assert kept == [Bookmark(0, 20, "first"), Bookmark(0, 300, "odd & strange")]
+    assert window.bookmarks.of(tab.document) == [Bookmark(0, 20, "first"), Bookmark(0, 300, "odd & strange")]
     window.bookmarks.menu.actions()[1].trigger()
     settle(qtbot, window)
     assert tab.document.selection.caret == 300
@@ -66,23 +64,15 @@ def test_bookmarks_are_kept_listed_gone_to_and_replaced_also_with_keys(
     QTest.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
     QTest.keyClick(dialog_of(window, QInputDialog), Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: "0x0" in listed(window)[0])
+    show("plain.zip")
+    assert listed(window) == ["No Bookmarks in This Archive"]
 
 
-def test_an_archive_of_another_size_has_others(settings: Settings) -> None:
-    kept = BookmarkStore(settings)
-    kept.put("/a.caf", 10, Bookmark(0, 1, "x"))
-    assert kept.of("/a.caf", 11) == []
-    assert kept.of("/b.caf", 10) == []
-    kept.remove("/a.caf", 10, 0, 1)
-    assert kept.of("/a.caf", 10) == []
-
-
-@pytest.mark.parametrize("stored", ["{", "7", "null", '{"a": 1}', '[7, [1], ["a", 2, ""], [0, -1, "x"], [0, 1, 2]]'])
-def test_what_is_stored_but_no_bookmark_is_left_out(
-    settings: Settings, stored: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(settings, "text", lambda _: stored)
-    assert BookmarkStore(settings).of("/a.caf", 10) == []
+@pytest.mark.parametrize(
+    "stored", ["{", "7", "null", '{"a": 1}', '[7, [1], ["a", 2, ""], [0, -1, "x"], [0, 1, 2], [0, 1, "x", 0]]']
+)
+def test_what_is_stored_but_no_bookmark_is_left_out(stored: str) -> None:
+    assert from_json(stored) == []
 
 
 def test_bookmarks_are_seen_on_the_bytes_and_in_the_map_also_when_the_archive_is_opened_again(
@@ -99,7 +89,7 @@ def test_bookmarks_are_seen_on_the_bytes_and_in_the_map_also_when_the_archive_is
     y = 20 * overview.height() // tab.document.size
     assert "Bookmark: odd & strange" in overview.describe(y)
     assert overview.grab().toImage().pixelColor(2, y) == colour
-    window.bookmarks.store.remove(tab.document.location, tab.document.status.size, 0, 20)
+    window.bookmarks.replace(tab.document, 0, 20)
     tab.document.select_byte(0, 20, "test")
     settle(qtbot, window)
     bookmark(qtbot, window, tab, 300, "")

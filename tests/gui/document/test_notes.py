@@ -1,4 +1,4 @@
-"""Notes on spans: made from the selection, outlined and named, in a colour, in files and in reports."""
+"""Notes on spans: made from the selection, outlined and named, and in reports."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def noted(tab: Tab, window: Window, qtbot: QtBot, start: int, stop: int, text: s
 
 
 def kept(tab: Tab, window: Window) -> list[Bookmark]:
-    return window.bookmarks.store.of(tab.document.location, tab.document.status.size)
+    return window.bookmarks.of(tab.document)
 
 
-def test_a_note_on_selected_bytes_is_named_beside_them_gets_a_colour_and_keeps_its_span(
+def test_a_note_on_selected_bytes_is_named_beside_them_and_keeps_its_span(
     show: Show, window: Window, qtbot: QtBot
 ) -> None:
     tab = show("journey.caf")
@@ -49,11 +49,6 @@ def test_a_note_on_selected_bytes_is_named_beside_them_gets_a_colour_and_keeps_i
 
     tab.document.select_byte(0, 20, "test")
     settle(qtbot, window)
-    window.bookmarks.menu.aboutToShow.emit()
-    colours = next(action.menu() for action in window.bookmarks.menu.actions() if "Colour" in action.text())
-    next(action for action in colours.actions() if action.text() == "Green").trigger()
-    assert kept(tab, window) == [Bookmark(0, 20, "strange\x07 bytes", 40, "green")]
-
     press(window, "add_bookmark")
     dialog = dialog_of(window, QInputDialog)
     assert isinstance(dialog, QInputDialog)
@@ -61,7 +56,7 @@ def test_a_note_on_selected_bytes_is_named_beside_them_gets_a_colour_and_keeps_i
     dialog.setTextValue("two")
     dialog.accept()
     settle(qtbot, window)
-    assert kept(tab, window) == [Bookmark(0, 20, "two", 40, "green")]
+    assert kept(tab, window) == [Bookmark(0, 20, "two", 40)]
 
 
 def test_notes_stand_in_reports_unless_they_are_redacted(

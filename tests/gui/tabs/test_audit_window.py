@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QStyleOptionViewItem
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.actions.audits import MAX_TABS_AT_ONCE
+from inspector.gui.app.actions.archives import MAX_TABS_AT_ONCE
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences
 from inspector.gui.kit.style import Sentences

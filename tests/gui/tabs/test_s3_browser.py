@@ -184,7 +184,7 @@ def test_a_key_that_leads_elsewhere_is_not_downloaded(
 
 
 @pytest.mark.parametrize("pages", [0, 1])
-def test_the_model_is_sound(qtmodeltester: Any, pages: int) -> None:
+def test_the_model_is_sound(qtmodeltester: Any, qtbot: QtBot, pages: int) -> None:
     coming: list[Callable[[], None]] = []
 
     def ask(location: str, after: str, done: Callable[[RemotePage], None], _: object) -> None:
@@ -199,6 +199,7 @@ def test_the_model_is_sound(qtmodeltester: Any, pages: int) -> None:
     model.begin("s3://b/")
     coming.pop(0)()
     model.fetchMore(model.index(0, 0))
+    qtbot.waitUntil(lambda: bool(coming))
     coming.pop(0)()
     qtmodeltester.check(model)
     assert model.rowCount(model.index(0, 0)) == 2 + pages

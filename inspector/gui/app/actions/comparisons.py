@@ -5,41 +5,37 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QCursor
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QMenu
 
 from inspector.core.numbers import grouped, in_bytes
-from inspector.gui.app.tabs import Tabs
-from inspector.gui.document.connections import Connections
+from inspector.gui.app.actions.archives import WindowActions
 from inspector.gui.kit.files import ask_for_files
 from inspector.gui.kit.locations import absolute, name_of
-from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.text import escaped
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.core.edit import Edit
     from inspector.gui.app.tab import Tab
-    from inspector.gui.kit.files import TempDir
+    from inspector.gui.app.window import Window
     from inspector.gui.tabs.compare_tab import CompareTab
     from inspector.operations.protocol.compare_views import Version
     from inspector.operations.protocol.views import DiskChange
 
 
-class Comparisons(QObject):
-    """The actions that compare. ``temp_dir`` is where the old bytes of a replaced file are kept."""
+class Comparisons(WindowActions):
+    """The actions that compare."""
 
-    def __init__(self, parent: QWidget, tabs: Tabs, settings: Settings, temp_dir: TempDir) -> None:
-        super().__init__(parent)
-        self._temp_dir = temp_dir
+    def __init__(self, window: Window) -> None:
+        super().__init__(window)
+        self._temp_dir = window.temp_dir
+        self._say = window.say
         self._marked: tuple[str, Version] | None = None
-        tabs.bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        tabs.bar.customContextMenuRequested.connect(self._show_tab_menu)
-        tabs.bar.dropped.connect(self._ask_dropped)
-        self._parent = parent
-        self._tabs = tabs
-        self._say = tabs.said.emit
-        self._connections = Connections(settings)
+        bar = self._tabs.bar
+        bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        bar.customContextMenuRequested.connect(self._show_tab_menu)
+        bar.dropped.connect(self._ask_dropped)
 
     def compare_with(self) -> None:
         """Ask what to compare the archive shown with; without one, ask for two files."""
@@ -56,7 +52,15 @@ class Comparisons(QObject):
 
     def compare(self, a: str, b: str, *, versions: tuple[Version, Version] | None = None) -> CompareTab:
         """Compare two locations in a new tab; ``versions`` say how each is read."""
-        tab = self._new_tab(absolute(a), absolute(b), versions)
+        from inspector.gui.tabs.compare_tab import CompareTab  # the first paint does not wait for it
+        from inspector.operations.protocol.compare_views import AS_IT_IS
+
+        tab = CompareTab(absolute(a), absolute(b), self.connections.known, versions or (AS_IT_IS, AS_IT_IS))
+        tab.changeTaken.connect(self._add_change)
+        tab.archiveWritten.connect(self._show_written)
+        tab.compareRequested.connect(self.compare)
+        self._tabs.append(tab)
+        tab.setFocus()
         tab.start()
         return tab
 
@@ -181,30 +185,6 @@ class Comparisons(QObject):
 
     def _add_change(self, location: str, edit: Edit) -> None:
         """Make an edit pending in the tab of a location, as soon as that has been read."""
-        from inspector.operations.protocol.views import Stage
-
         self._tabs.openRequested.emit([location])
-        tab = self._tabs.shown()
-        if tab is None:
-            return
-        document, editing = tab.document, tab.editing
-
-        def add() -> None:
-            if document.status.stage is Stage.READY:
-                document.statusChanged.disconnect(add)
-                editing.add(edit)
-
-        document.statusChanged.connect(add)
-        add()
-
-    def _new_tab(self, a: str, b: str, versions: tuple[Version, Version] | None = None) -> CompareTab:
-        from inspector.gui.tabs.compare_tab import CompareTab  # the first paint does not wait for it
-        from inspector.operations.protocol.compare_views import AS_IT_IS
-
-        tab = CompareTab(a, b, self._connections.known, versions or (AS_IT_IS, AS_IT_IS))
-        tab.changeTaken.connect(self._add_change)
-        tab.archiveWritten.connect(self._show_written)
-        tab.compareRequested.connect(self.compare)
-        self._tabs.append(tab)
-        tab.setFocus()
-        return tab
+        if (tab := self._tabs.shown()) is not None:
+            tab.document.when_ready(partial(tab.editing.add, edit))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QContextMenuEvent
@@ -12,10 +10,6 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
 from inspector import __version__
 from inspector.gui.kit.settings import Settings
-
-if TYPE_CHECKING:  # the first paint does not wait for it
-    from inspector.gui.app.help.command_palette import PaletteEntry
-
 
 TITLE = "Archive Inspector"
 
@@ -30,15 +24,17 @@ class CommandHelp:
 
     def show_commands(self) -> None:
         """Open the command palette: all enabled actions and all settings."""
-        from inspector.gui.app.help.command_palette import CommandPalette
+        from inspector.gui.app.help.command_palette import CommandPalette, command_entries, setting_entries
 
-        CommandPalette(self._parent, self._actions, self._setting_entries()).open()
+        enabled = {name: action for name, action in self._actions.items() if action.isEnabled()}
+        entries = [*command_entries(enabled), *setting_entries(self._settings, self.show_settings)]
+        CommandPalette(self._parent, "Commands", entries).open()
 
     def show_keys(self) -> None:
         """List all actions with their shortcuts."""
-        from inspector.gui.app.help.command_palette import KeysTable
+        from inspector.gui.app.help.command_palette import CommandPalette, command_entries
 
-        KeysTable(self._parent, self._actions).open()
+        CommandPalette(self._parent, "Keyboard Shortcuts", list(command_entries(self._actions))).open()
 
     def show_manual(self) -> None:
         """Open the manual."""
@@ -62,24 +58,6 @@ class CommandHelp:
         dialog = SettingsDialog(self._parent, self._settings)
         dialog.open()
         dialog.go_to(key)
-
-    def _setting_entries(self) -> dict[PaletteEntry, Callable[[], object]]:
-        """An entry for each setting, which opens it in the dialog, and one for each choice, which applies it."""
-        from inspector.gui.app.help.command_palette import PaletteEntry
-        from inspector.gui.kit import preferences
-        from inspector.gui.kit.preferences import Choice
-
-        entries: dict[PaletteEntry, Callable[[], object]] = {}
-        for setting in preferences.ALL:
-            label, tip, page = setting.label, setting.tip, f"Settings, {setting.page}"
-            entry = PaletteEntry(f"setting {setting.key}", label, "", page, tip)
-            entries[entry] = partial(self.show_settings, setting.key)
-            if isinstance(setting, Choice):
-                for value in setting.labels:
-                    text = f"{label}: {setting.label_of(value)}"
-                    entry = PaletteEntry(f"setting {setting.key} {value}", text, "", page, tip)
-                    entries[entry] = partial(self._settings.put, setting, value)
-        return entries
 
     def show_about(self) -> None:
         """Show the name and version of the program; the box does not block."""

@@ -1,217 +1,124 @@
-"""The command palette: type part of a command's name, press Enter to run it. And the table of shortcuts."""
+"""The command palette: type part of a command's name, press Enter to run it. It is the table of shortcuts too."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import NamedTuple
 
-from msgspec import Struct
-from PySide6.QtCore import QEvent, QObject, QSortFilterProxyModel, Qt
-from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
-    QLineEdit,
-    QTreeView,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QLineEdit, QTableView, QWidget
 
 from inspector.core.names import visible
 from inspector.gui.app.actions.actions import menu_of
+from inspector.gui.kit import preferences
 from inspector.gui.kit.building import Dialog, dressed, in_column
+from inspector.gui.kit.listing import ListView, Rows
+from inspector.gui.kit.preferences import Choice
+from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.style import EDGE, GRID
+from inspector.gui.kit.table_models import Column
 from inspector.gui.kit.text import without_marks
 from inspector.gui.kit.widgets import Emptiable
 
 SIZE = (620, 420)
-HEADINGS = ("Action", "Keys", "Menu")
-IN_DESCRIPTION, SCATTERED_LETTERS = 1_000, 10_000
-"""Added to the score of a match in the description, and of one of scattered letters."""
-NATIVE_TEXT = QKeySequence.SequenceFormat.NativeText
+_MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
-class PaletteEntry(Struct, frozen=True):
-    """One entry of the palette: an action or a setting."""
+class PaletteEntry(NamedTuple):
+    """One entry of the palette, an action or a setting, and what runs it."""
 
-    name: str
     text: str
     keys: str
     menu: str
     tip: str
+    run: Callable[[], object]
 
 
-def command_entries(actions: Mapping[str, QAction]) -> list[PaletteEntry]:
+COLUMNS = (
+    Column("Action", lambda entry: entry.text, tip=lambda entry: entry.tip),
+    Column("Keys", lambda entry: entry.keys, 130),
+    Column("Menu", lambda entry: entry.menu, 150),
+)
+
+
+def command_entries(actions: Mapping[str, QAction]) -> Iterator[PaletteEntry]:
     """All actions in the order of the menus, with their keys on this platform."""
-    return [
-        PaletteEntry(
-            name,
-            without_marks(action.text()).rstrip("…"),
-            ", ".join(key.toString(NATIVE_TEXT) for key in action.shortcuts()),
-            menu_of(name),
-            action.statusTip(),
-        )
-        for name, action in actions.items()
-    ]
+    for name, action in actions.items():
+        keys = ", ".join(key.toString(QKeySequence.SequenceFormat.NativeText) for key in action.shortcuts())
+        text = without_marks(action.text()).rstrip("…")
+        yield PaletteEntry(text, keys, menu_of(name), action.statusTip(), action.trigger)
 
 
-def score(query: str, text: str) -> int | None:
-    """How well a text matches what was typed, lower is better; None unless it contains all letters in this order.
+def setting_entries(settings: Settings, show: Callable[[str], object]) -> Iterator[PaletteEntry]:
+    """An entry for each setting, which shows it in the dialog, and one for each choice, which applies it."""
+    for setting in preferences.ALL:
+        tip, page = setting.tip, f"Settings, {setting.page}"
+        yield PaletteEntry(setting.label, "", page, tip, partial(show, setting.key))
+        if isinstance(setting, Choice):
+            for value in setting.labels:
+                text = f"{setting.label}: {setting.label_of(value)}"
+                yield PaletteEntry(text, "", page, tip, partial(settings.put, setting, value))
 
-    Letters that start a word or follow the previous match score best, scattered ones worst.
+
+def rank(query: str, entry: PaletteEntry) -> int | None:
+    """How well an entry matches what was typed, lower is better; None unless it has all the words.
+
+    Matches rank in this order: the start of the label, starts of its words, a part of it, the description.
     """
-    query, text = query.casefold().replace(" ", ""), text.casefold()
-    if not query:
+    words, label = query.casefold().split(), entry.text.casefold()
+    description = f"{label} {entry.menu} {entry.tip}".casefold()
+    if label.startswith(" ".join(words)):
         return 0
-    total, at, before = 0, -1, -1
-    for letter in query:
-        at = text.find(letter, before + 1)
-        if at < 0:
-            return None
-        starts_word = at == 0 or not text[at - 1].isalnum()
-        total += 0 if at == before + 1 and before >= 0 else 1 if starts_word else 3 + at - before
-        before = at
-    return total
+    if all(re.search(rf"\b{re.escape(word)}", label) for word in words):
+        return 1
+    if all(word in label for word in words):
+        return 2
+    return 3 if all(word in description for word in words) else None
 
 
-def _split_words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.casefold())
+class CommandPalette(Dialog):
+    """A search field above a table of entries; the chosen one is run."""
 
-
-def match_score(query: str, entry: PaletteEntry) -> int | None:
-    """The score of an entry, lower is better; None for no match.
-
-    Matches rank in this order: starts of words of the label, a part of it, the description, scattered letters.
-    """
-    query_words = _split_words(query)
-    if all(any(name.startswith(word) for name in _split_words(entry.text)) for word in query_words):
-        return -1 if entry.text.casefold().startswith(query.casefold().strip()) else 0
-    in_label = score(query, entry.text)
-    if in_label is not None and "".join(query_words) in "".join(_split_words(entry.text)):
-        return 1 + in_label
-    description = f"{entry.menu} {entry.tip}"
-    in_description = score(query, description) if query.casefold() in description.casefold() else None
-    if in_description is not None:
-        return IN_DESCRIPTION + in_description
-    return None if in_label is None else SCATTERED_LETTERS + in_label
-
-
-class _MatchModel(QSortFilterProxyModel):
-    """The entries that match what was typed, best first."""
-
-    def __init__(self, entries: list[PaletteEntry], parent: QObject) -> None:
-        super().__init__(parent)
-        self._entries = entries
-        self._scores: list[int | None] = [0] * len(entries)
-        model = QStandardItemModel(0, len(HEADINGS), self)
-        model.setHorizontalHeaderLabels(list(HEADINGS))
-        for entry in entries:
-            model.appendRow([_item(text, entry.tip) for text in (entry.text, entry.keys, entry.menu)])
-        self.setSourceModel(model)
-        self.setDynamicSortFilter(True)
-        self.sort(0)
-
-    def filter(self, query: str) -> None:
-        self._scores = [match_score(query, entry) for entry in self._entries]
-        self.invalidate()
-
-    def name(self, row: int) -> str:
-        return self._entries[self.mapToSource(self.index(row, 0)).row()].name
-
-    def filterAcceptsRow(self, row: int, _: object) -> bool:
-        return self._scores[row] is not None
-
-    def lessThan(self, left: object, right: object) -> bool:
-        rows = (left.row(), right.row())  # type: ignore[attr-defined]
-        return (self._scores[rows[0]] or 0, rows[0]) < (self._scores[rows[1]] or 0, rows[1])
-
-
-def _item(text: str, tip: str) -> QStandardItem:
-    item = QStandardItem(text)
-    item.setEditable(False)
-    item.setToolTip(tip)
-    return item
-
-
-class _Table(QTreeView):
-    """The table of matching entries."""
-
-    def __init__(self, entries: list[PaletteEntry]) -> None:
-        super().__init__()
-        self.matches = _MatchModel(entries, self)
-        self.setModel(self.matches)
-        self.setRootIsDecorated(False)
-        self.setUniformRowHeights(True)
-        self.setAllColumnsShowFocus(True)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        self.header().setStretchLastSection(False)
-        self.filter("")
-
-    def filter(self, query: str) -> None:
-        """Show the matching entries and select the best."""
-        self.matches.filter(query)
-        self.setCurrentIndex(self.matches.index(0, 0))
-        self.scrollToTop()
-
-
-class _PaletteDialog(Dialog):
-    """A dialog with a search field above a table of entries."""
-
-    def __init__(self, parent: QWidget, title: str, entries: list[PaletteEntry], *, closes: bool = False) -> None:
+    def __init__(self, parent: QWidget, title: str, entries: list[PaletteEntry]) -> None:
         super().__init__(parent, title)
         self.resize(*SIZE)
+        self._entries = entries
         hint = "Type part of a command's name"
         self.query = dressed(QLineEdit(placeholderText=hint, clearButtonEnabled=True), "Command to find")
-        self.table = dressed(_Table(entries), "Actions")
+        self.matches = Rows(COLUMNS, self)
+        self.table = ListView(self.matches, "Actions", stretched=0)
+        self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
         self.results = Emptiable(self.table)
-        self.results.show_view(self.table)
+        in_column(self.query, self.results, on=self, edge=EDGE, gap=2 * GRID)
         self.query.textChanged.connect(self._filter)
+        self.query.returnPressed.connect(lambda: self._run(self.table.row()))
         self.query.installEventFilter(self)
-        in_column(self.query, self.results, *([self.buttons] if closes else ()), on=self, edge=EDGE, gap=2 * GRID)
+        self.table.activated.connect(self.table.each_row(self._run))
         self.query.setFocus()
+        self._filter("")
 
     def _filter(self, query: str) -> None:
-        self.table.filter(query)
-        if self.table.matches.rowCount():
+        """Show the matching entries, best first, and select the first."""
+        ranked = [(found, entry) for entry in self._entries if (found := rank(query, entry)) is not None]
+        self.matches.show(entry for _, entry in sorted(ranked, key=lambda each: each[0]))
+        if ranked:
+            self.table.setCurrentIndex(self.matches.index(0, 0))
             self.results.show_view(self.table)
         else:
             self.results.show_sentence(f"No match: no command is called “{visible(query.strip())}”.")
 
+    def _run(self, entry: PaletteEntry | None) -> None:
+        if entry is not None:
+            self.accept()
+            entry.run()
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt override: pass keys that move in the table from the field on to it."""
-        moves = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
         is_press = watched is self.query and event.type() is QEvent.Type.KeyPress
-        if is_press and isinstance(event, QKeyEvent) and event.key() in moves:
+        if is_press and isinstance(event, QKeyEvent) and event.key() in _MOVES:
             self.table.keyPressEvent(event)
             return True
         return super().eventFilter(watched, event)
-
-
-class CommandPalette(_PaletteDialog):
-    """Runs the chosen command or setting. Disabled actions are left out."""
-
-    def __init__(
-        self, parent: QWidget, actions: Mapping[str, QAction], extra: Mapping[PaletteEntry, Callable[[], object]] = {}
-    ) -> None:
-        enabled = [entry for entry in command_entries(actions) if actions[entry.name].isEnabled()]
-        super().__init__(parent, "Commands", [*enabled, *extra])
-        self._calls: dict[str, Callable[[], object]] = {entry.name: actions[entry.name].trigger for entry in enabled}
-        self._calls |= {entry.name: call for entry, call in extra.items()}
-        self.query.returnPressed.connect(self._run)
-        self.table.activated.connect(lambda _: self._run())
-
-    def _run(self) -> None:
-        index = self.table.currentIndex()
-        if index.isValid():
-            call = self._calls[self.table.matches.name(index.row())]
-            self.accept()
-            call()
-
-
-class KeysTable(_PaletteDialog):
-    """A table of all actions with their keys."""
-
-    def __init__(self, parent: QWidget, actions: Mapping[str, QAction]) -> None:
-        super().__init__(parent, "Keyboard Shortcuts", command_entries(actions), closes=True)
