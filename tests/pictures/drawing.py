@@ -62,7 +62,7 @@ def browse(window: Window) -> None:
     page = RemotePage((*months, *objects), "further", Totals(requests=1))
     tab.model._request_page = lambda _location, _after, done, _failed: done(page)
     window.tabs.append(tab)
-    tab.location.setText(AT)
+    tab.address.setText(AT)
     tab.list_location()
 
 

@@ -118,15 +118,16 @@ class Window(QMainWindow):
         self.message = MessageBar()
         self.start_page = StartPage()
         self.temp_dir = TempDir()
-        self.audits = Audits(self)
-        self.create_actions = CreateActions(self)
-        self.comparisons = Comparisons(self)
-        self.bookmarks = Bookmarks(self, menus["Go"])
+        parts = self, self.tabs, self.settings
+        self.audits = Audits(*parts)
+        self.create_actions = CreateActions(*parts)
+        self.comparisons = Comparisons(*parts, self.temp_dir)
+        self.bookmarks = Bookmarks(*parts, menus["Go"])
         self.command_help = CommandHelp(self, self.actions_, self.settings)
         self.reports = Reports(
             self, self.message, self.settings, lambda: [tab.document.status for tab in self.tabs.all()]
         )
-        self.s3_actions = S3Actions(self)
+        self.s3_actions = S3Actions(*parts, self.audits, self.status_line)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.start_page)
         self._stack.addWidget(self.tabs)

@@ -16,7 +16,6 @@ from inspector.gui.kit.building import Dialog, dressed, in_form
 from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.widgets import sentence_label
 from inspector.gui.panels.s3_connection import ConnectionForm
-from inspector.operations.protocol.requests import ProfileRequests
 from inspector.sources.s3.address import SCHEME, is_s3, parse
 from inspector.sources.web.address import enter, is_remote, is_web, without_query
 from inspector.sources.web.address import parse as parse_web
@@ -50,26 +49,23 @@ class OpenLocationDialog(Dialog):
         self.open_ = self.answer
         self._connections = connections
         self._bucket = ""
-        self._is_edited = False
-        self._filling = False
+        self._filled: Connection | None = None
+        """What was filled in for a bucket; None once it is to stay for another bucket too."""
         self.client = browse_client(self)
         hint = "s3://bucket/key, https://host/path or a path"
         self.location = dressed(PathField(), "Location", placeholderText=hint, clearButtonEnabled=True)
         self.remark = dressed(sentence_label(), "About the location")
         self.form = ConnectionForm()
-        self.form.offer_endpoints(connections.endpoints())
         self.browse = self.add_button("&Browse", "List the contents instead of opening the location")
         self.lay_out(in_form(("&Location", self.location)), self.remark, self.form, 1)
         self.location.textChanged.connect(self._change_location)
-        self.form.changed.connect(self._edited)
-        self.form.endpointChosen.connect(lambda endpoint: self._fill(self._connections.at(endpoint)))
+        self.form.changed.connect(self._enable)
         self.browse.clicked.connect(self._browse)
         self.finished.connect(lambda _: self.client.close())
         self._fill(connections.latest())
         self.location.setText(location)
         self.location.selectAll()  # typing a path or a full address replaces it
-        self.client.start(ProfileRequests.profiles).then(self.form.offer_profiles)
-        self.form.offer_test(self.client, self.text)
+        self.form.serve(self.client, connections, self.text)
         leave_drops(self)
         self.resize(*SIZE)
 
@@ -84,24 +80,18 @@ class OpenLocationDialog(Dialog):
 
     def show_connection(self, connection: Connection) -> None:
         """Fill in a connection instead of the remembered one, and move the focus to it."""
-        self._fill(connection)
-        self._is_edited = True
+        self.form.show_connection(connection)
+        self._filled = None
         self.form.profile.setFocus()
 
     def _fill(self, connection: Connection) -> None:
-        self._filling = True
         self.form.show_connection(connection)
-        self._filling = False
-        self._enable()
-
-    def _edited(self) -> None:
-        self._is_edited = self._is_edited or not self._filling
-        self._enable()
+        self._filled = self.form.connection()
 
     def _change_location(self) -> None:
         """Use the remembered connection of a new bucket unless the user has edited the connection."""
         bucket = self._entered_bucket()
-        if bucket and bucket != self._bucket and not self._is_edited:
+        if bucket and bucket != self._bucket and self.form.connection() == self._filled:
             self._bucket = bucket
             self._fill(self._connections.known(self.text()))
         self.form.end_test()

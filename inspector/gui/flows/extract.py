@@ -52,7 +52,7 @@ class ExtractFlow(Flow):
         members = tuple(dict.fromkeys(selected))
         total = self._document.status.members
         # A single member may be selected only because the caret is in it.
-        is_deliberate = len(members) > 1 or self._members.has_keyboard
+        is_deliberate = len(members) > 1 or self._members.view.hasFocus()
         from inspector.gui.dialogs.extract import ExtractDialog
 
         ExtractDialog(self._parent, total, members, is_deliberate, folder, self._plan, self.start).open()

@@ -13,7 +13,7 @@ _TYPING_MS = 200
 
 
 class FilterLine(QLineEdit):
-    """Filters what ``view`` shows.
+    """Filters what ``view`` shows; Down leads into the view ``into``, which is the same one at first.
 
     Signals:
         applied(str): show what contains this text; empty for all.
@@ -23,7 +23,7 @@ class FilterLine(QLineEdit):
 
     def __init__(self, view: QAbstractItemView, placeholder: str, name: str) -> None:
         super().__init__()
-        self._view = view
+        self._view = self.into = view
         self.wanted = ""
         self._comes_and_goes = False
         self.setPlaceholderText(placeholder)
@@ -75,7 +75,7 @@ class FilterLine(QLineEdit):
         model = self._view.model()
         if event.key() == Qt.Key.Key_Down:
             self.apply()
-            self._enter_list(model)
+            self._enter_list(self.into.model())
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             is_applied = not self._timer.isActive()
             self.apply()
@@ -83,7 +83,7 @@ class FilterLine(QLineEdit):
                 self._view.setCurrentIndex(model.index(0, 0))
                 self._view.activated.emit(model.index(0, 0))
             elif is_applied:
-                self._enter_list(model)
+                self._enter_list(self.into.model())
         elif event.key() == Qt.Key.Key_Escape and (self.text() or self._comes_and_goes):
             self.clear()
             self.apply()
@@ -101,9 +101,9 @@ class FilterLine(QLineEdit):
 
     def _enter_list(self, model: QAbstractItemModel) -> None:
         if model.rowCount():
-            self._view.setFocus(Qt.FocusReason.ShortcutFocusReason)
-            if not self._view.currentIndex().isValid():
-                self._view.setCurrentIndex(model.index(0, 0))
+            self.into.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            if not self.into.currentIndex().isValid():
+                self.into.setCurrentIndex(model.index(0, 0))
 
 
 def _is_text(event: QKeyEvent) -> bool:

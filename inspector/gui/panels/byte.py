@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 
-from msgspec import Struct
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFormLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector.core.finding import Severity
@@ -54,7 +54,8 @@ class ByteFacts(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._sentences: tuple[str, ...] = ()
+        self.sentences: tuple[str, ...] = ()
+        """The findings about the byte."""
         self.path = dressed(SelectableLabel(), "Field path")
         self.title = dressed(SelectableLabel(), "Field")
         self.title.setFont(font_of(self.title, TextSize.TITLE))
@@ -85,12 +86,7 @@ class ByteFacts(QWidget):
 
     def clear(self, sentence: str) -> None:
         """Show a sentence and no facts."""
-        self.path.setText("")
-        self.path.hide()
-        self.title.setText(sentence)
-        for name in self.facts:
-            self.set_fact(name, "")
-        self._show_findings(())
+        self._show("", sentence, dict.fromkeys(CAPTIONS, ""), ())
 
     def show_explanation(self, explanation: Explanation, path: tuple[int, ...] | None = None) -> None:
         """Show what explains a byte: the field at ``path`` if it is one of those around it, else the innermost."""
@@ -100,47 +96,29 @@ class ByteFacts(QWidget):
             self.clear("No field explains this byte.")
             self.set_fact("Bytes", spans_text((Span(explanation.offset, explanation.offset + 1),)))
             return
-        row = fields[chosen]
-        self.path.set_breakable(path_text(fields[:chosen]))
-        self.path.setVisible(chosen > 0)
-        self.title.set_breakable(row.name)
-        self.set_fact("Value", row.value)
-        self.set_fact("Meaning", row.note)
-        role = row.role.value
-        self.set_fact("Kind", role if row.kind == role else f"{row.kind} (shown as {role})")
-        self.set_fact("Bytes", spans_text(row.spans))
-        self.set_fact("Size", in_bytes(total(row.spans)))
-        section = next((one.specification for one in reversed(fields[: chosen + 1]) if one.specification), "")
-        self.set_fact("Specification", section)
-        self._show_findings(explanation.findings)
+        row, role = fields[chosen], fields[chosen].role.value
+        facts = {
+            "Value": row.value,
+            "Meaning": row.note,
+            "Kind": role if row.kind == role else f"{row.kind} (shown as {role})",
+            "Bytes": spans_text(row.spans),
+            "Size": in_bytes(total(row.spans)),
+            "Specification": next((one.specification for one in fields[chosen::-1] if one.specification), ""),
+        }
+        self._show(path_text(fields[:chosen]), row.name, facts, explanation.findings)
 
-    def show_member(self, row: MemberRow | None) -> None:
-        """Show the member that the byte belongs to, if any."""
-        stored = "" if row is None else f"{in_bytes(row.stored)} in the archive"
-        self.set_fact("Member", "" if row is None else f"{row.name}\n{in_bytes(row.size)}, {row.codec}, {stored}")
-
-    def show_place(self, row: MemberRow, place: MemberOffset | None) -> None:
-        """Show where in its member the byte is."""
-        if place is None:
-            self.set_fact("In member", "")
-            return
-        stored = f"\nas stored ({row.codec})" if place.is_stored and row.stored != row.size else ""
-        name = row.name.rstrip("/").rpartition("/")[2]
-        self.set_fact("In member", f"byte {grouped(place.at)} of {grouped(place.size)} of {name}{stored}")
-
-    def show_look(self, text: str) -> None:
-        """Show what the bytes around the caret look like; nothing for ""."""
-        self.set_fact("Looks like", text)
-
-    def finding_sentences(self) -> tuple[str, ...]:
-        """The findings about this byte, as sentences."""
-        return self._sentences
-
-    def _show_findings(self, findings: tuple[tuple[Severity, str], ...]) -> None:
+    def _show(
+        self, path: str, title: str, facts: Mapping[str, str], findings: tuple[tuple[Severity, str], ...]
+    ) -> None:
+        self.path.set_breakable(path)
+        self.path.setVisible(bool(path))
+        self.title.set_breakable(title)
+        for name, text in facts.items():
+            self.set_fact(name, text)
         while (item := self.findings.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
-        self._sentences = tuple(sentence for _, sentence in findings)
+        self.sentences = tuple(sentence for _, sentence in findings)
         for severity, sentence in findings[:MAX_FINDINGS]:
             label = SelectableLabel()
             label.set_breakable(sentence)
@@ -152,13 +130,21 @@ class ByteFacts(QWidget):
         if len(findings) > MAX_FINDINGS:
             self.findings.addWidget(sentence_label(f"and {len(findings) - MAX_FINDINGS} more"))
 
+    def show_member(self, row: MemberRow | None, place: MemberOffset | None) -> None:
+        """Show the member that the byte belongs to, if any, and where in it the byte is."""
+        member = where = ""
+        if row is not None:
+            member = f"{row.name}\n{in_bytes(row.size)}, {row.codec}, {in_bytes(row.stored)} in the archive"
+        if row is not None and place is not None:
+            at, size, is_stored = place
+            stored = f"\nas stored ({row.codec})" if is_stored and row.stored != row.size else ""
+            where = f"byte {grouped(at)} of {grouped(size)} of {row.name.rstrip('/').rpartition('/')[2]}{stored}"
+        self.set_fact("Member", member)
+        self.set_fact("In member", where)
 
-class MemberOffset(Struct, frozen=True):
-    """Byte ``at`` of the ``size`` bytes of a member, counted as they are stored or as its content."""
 
-    at: int
-    size: int
-    is_stored: bool
+MemberOffset = tuple[int, int, bool]
+"""A byte of a member, how many it has, and whether they are counted as they are stored or as its content."""
 
 
 def stored_offset(spans: Spans, offset: int) -> MemberOffset | None:
@@ -166,7 +152,7 @@ def stored_offset(spans: Spans, offset: int) -> MemberOffset | None:
     before = 0
     for start, stop in spans:
         if start <= offset < stop:
-            return MemberOffset(before + offset - start, total(spans), True)
+            return before + offset - start, total(spans), True
         before += stop - start
     return None
 
@@ -189,8 +175,7 @@ class BytePanel(QScrollArea):
         self._place: MemberPlace | None = None
         self.setMinimumWidth(MIN_WIDTH_PX)
         self.about = ByteFacts()
-        self.path, self.title, self.facts = self.about.path, self.about.title, self.about.facts
-        self.finding_sentences = self.about.finding_sentences
+        self.title, self.facts = self.about.title, self.about.facts
         self.references = ReferenceLinks(document)
         self.about.links.addWidget(self.references)
         body = QWidget(self.viewport())
@@ -213,41 +198,34 @@ class BytePanel(QScrollArea):
         if selection.member != self._member:
             self._member = selection.member
             self._request_member()
-        self._show_position()
+        self._show_member()
 
-    def _show_position(self) -> None:
-        """Show where in its member the byte at the caret is; nothing for a byte that is not among its own."""
-        if self._row is None:
-            self.about.set_fact("In member", "")
-        else:
-            self.about.show_place(self._row, self._position(self._document.selection))
-
-    def _position(self, selection: Selection) -> MemberOffset | None:
-        info, place, caret = self._document.layer_info(selection.layer), self._place, selection.caret
+    def _show_member(self) -> None:
+        """Show the member of the byte at the caret, and where in it that is, unless it is not among its own bytes."""
+        here, place = self._document.selection, self._place
+        info, at = self._document.layer_info(here.layer), None
         if info is not None and info.kind is LayerKind.CONTENT:
-            return MemberOffset(caret, info.size, False) if info.member == self._member else None
-        return stored_offset(place.spans, caret) if place is not None and place.layer == selection.layer else None
+            at = (here.caret, info.size, False) if info.member == self._member else None
+        elif place is not None and place.layer == here.layer:
+            at = stored_offset(place.spans, here.caret)
+        self.about.show_member(self._row, at)
 
     def _request_member(self) -> None:
         member, self._row, self._place = self._member, None, None
-        self.about.show_member(None)
-        self._show_position()
+        self._show_member()
         if member is None:
             return
 
-        def show_member(row: MemberRow) -> None:
+        def take(answer: MemberRow | MemberPlace) -> None:
             if self._member == member:
-                self.about.show_member(row)
-                self._row = row
-                self._show_position()
+                if isinstance(answer, MemberRow):
+                    self._row = answer
+                else:
+                    self._place = answer
+                self._show_member()
 
-        def take_place(place: MemberPlace) -> None:
-            if self._member == member:
-                self._place = place
-                self._show_position()
-
-        self._document.client.ask(ArchiveRequests.member, member).then(show_member)
-        self._document.client.ask(ArchiveRequests.place, member).then(take_place)
+        self._document.client.ask(ArchiveRequests.member, member).then(take)
+        self._document.client.ask(ArchiveRequests.place, member).then(take)
 
     def _show_explanation(self, explanation: Explanation) -> None:
         if not explanation.fields and not self._document.size:
@@ -256,19 +234,12 @@ class BytePanel(QScrollArea):
             self.about.show_explanation(explanation, self._document.selection.field)
 
 
-def _link_colour() -> str:
-    return QGuiApplication.palette().link().color().name()
-
-
 class ReferenceLinks(QLabel):
     """Links to the targets of the selected field; hidden if it has none."""
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
-        self._is_waiting = False
-        self._repeat = False
-        self._colour = ""
         self.references: tuple[Reference, ...] = ()
         self.setAccessibleName("Points to")
         self.setTextFormat(Qt.TextFormat.RichText)
@@ -278,47 +249,35 @@ class ReferenceLinks(QLabel):
         )
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.hide()
-        self.linkActivated.connect(self._follow_link)
+        self.linkActivated.connect(
+            lambda link: document.select_checksum(self.references[int(link)], "reference")  # by its number
+        )
         document.explained.connect(self._request)
 
-    def _request(self, _: Explanation | None = None) -> None:
-        """Send one request at a time, so that holding a key does not queue requests."""
-        if self._is_waiting:
-            self._repeat = True
-            return
-        self._is_waiting, self._repeat = True, False
+    def _request(self) -> None:
+        """Ask what the field leads to: once for each explanation, of which one is asked for at a time."""
         here = self._document.selection
         self._document.client.ask(ArchiveRequests.references, here.layer, here.caret, here.field).then(
             self._show_references, lambda _: self._show_references(())
         )
 
     def _show_references(self, references: tuple[Reference, ...]) -> None:
-        self._is_waiting = False
-        if self._repeat:
-            self._request()
-            return
         self.references = references
         links = [f'<a href="{at}">{escape(breakable(short(each.words)))}</a>' for at, each in enumerate(references)]
         self.setText("<br>".join(("Points to (F12):", *links)))
-        self._colour = _link_colour()
         self.setVisible(bool(links))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._update_colour()
+        self._set_again()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
-            self._update_colour()
+            self._set_again()
 
-    def _update_colour(self) -> None:
+    def _set_again(self) -> None:
         """Set the text again after a theme change: Qt colours links only then, and hidden labels get no event."""
-        if self.text() and self._colour != _link_colour():
-            self._colour = _link_colour()
-            text = self.text()
-            self.setText("")
-            self.setText(text)
-
-    def _follow_link(self, link: str) -> None:
-        self._document.select_checksum(self.references[int(link)], "reference")
+        text = self.text()
+        self.setText("")
+        self.setText(text)

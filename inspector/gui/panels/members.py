@@ -7,15 +7,16 @@ from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
-from PySide6.QtCore import QEvent, QMimeData, QModelIndex, QObject, QPoint, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QIcon, QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QLineEdit, QToolButton, QWidget
+from PySide6.QtCore import QMimeData, QModelIndex, QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QIcon
+from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QToolButton, QWidget
 
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded
 from inspector.core.verdict import State, Verdict
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.building import dressed, in_column, in_row
+from inspector.gui.kit.filter_line import FilterLine
 from inspector.gui.kit.icons import icon, severity_icon, verdict_icon
 from inspector.gui.kit.item_views import ExpandedRows, FirstColumnFitter, by_names, selected_members
 from inspector.gui.kit.style import GRID
@@ -42,8 +43,6 @@ COLLECT_MS = 60
 """Milliseconds to collect rows in view before their names are requested."""
 
 ORIGIN = "members"
-FILTER_DELAY_MS = 150
-"""Milliseconds after the last key before the filter is applied."""
 
 
 def _bytes(row: MemberRow, size: int) -> str:
@@ -179,11 +178,9 @@ class MembersPanel(QWidget):
             self._lazy_names.request,
         )
         self.tree_model = MemberPaths(document.client, self._lazy_names, self)
-        self.filter = dressed(
-            QLineEdit(placeholderText="Filter names"), "Filter members by name", clearButtonEnabled=True
-        )
         self.tree = tree_view(self.tree_model, widths(COLUMNS), "Members as a tree")
         self.table = table_view(self.table_model, widths(COLUMNS), "Members as a table")
+        self.filter = FilterLine(self.table, "Filter names", "Filter members by name")
         self._fits = [FirstColumnFitter(view, SIZE) for view in (self.tree, self.table)]
         ExpandedRows(self.tree, by_names)
         for view in (self.tree, self.table):
@@ -192,20 +189,8 @@ class MembersPanel(QWidget):
             view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self._stack = Emptiable(self.tree, self.table)
         self._buttons = QButtonGroup(self)
-        self.as_tree = self._button("Tree", "Members in their folders")
+        self.as_tree = self._button("Tree", "Members in their folders", checked=True)
         self.as_table = self._button("Table", "All members in one table; click a column's title to sort")
-        self.as_tree.setChecked(True)
-        self._lay_out()
-        self._debounce = debounce(self, FILTER_DELAY_MS, self._apply_filter)
-        self._connect()
-        self._update_view()
-
-    def _button(self, text: str, tip: str) -> QToolButton:
-        button = dressed(QToolButton(), text=text, toolTip=tip, checkable=True)
-        self._buttons.addButton(button)
-        return button
-
-    def _lay_out(self) -> None:
         bar = in_row((self.filter, 1), self.as_tree, self.as_table, edge=GRID, gap=GRID)
         self.setFocusProxy(self._stack)
         in_column(bar, self._stack, on=self)
@@ -213,32 +198,32 @@ class MembersPanel(QWidget):
         header.setSectionsClickable(True)
         header.setSortIndicatorShown(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-
-    def _connect(self) -> None:
-        document = self._document
+        header.sectionClicked.connect(self._sort)
         self._lazy_names.named.connect(self._show_names)
-        document.rowsChanged.connect(self._lazy_names.forget)
-        document.rowsChanged.connect(self.table_model.refetch)
-        document.rowsChanged.connect(self._reload_tree)
+        for renew in (self._lazy_names.forget, self.table_model.refetch, self._reload_tree):
+            document.rowsChanged.connect(renew)
         document.arranged.connect(self.table_model.refetch)
         document.arranged.connect(self._follow_again)
         document.treeReady.connect(self._tree_ready)
-        document.statusChanged.connect(self._update_view)
         document.statusChanged.connect(self._show_verdicts)
         document.selected.connect(self._follow)
+        for changed in (
+            *(document.statusChanged, self._buttons.buttonClicked, self.tree_model.rowsInserted),
+            *(self.table_model.rowsInserted, self.table_model.rowsRemoved),
+        ):
+            changed.connect(self._update_view)
         self.tree_model.revealed.connect(lambda index: self._set_current(index, True))
-        self.tree_model.rowsInserted.connect(self._update_view)
-        self.table_model.rowsInserted.connect(self._update_view)
-        self.table_model.rowsRemoved.connect(self._update_view)
-        self._buttons.buttonClicked.connect(self._update_view)
-        self.filter.textChanged.connect(self._debounce.start)
-        self.filter.returnPressed.connect(self._enter)
-        self.filter.installEventFilter(self)
-        self.table.horizontalHeader().sectionClicked.connect(self._sort)
+        self.filter.applied.connect(lambda text: document.arrange(text, *document.sort))
         for view in (self.tree, self.table):
             view.selectionModel().currentRowChanged.connect(self._select)
             view.activated.connect(self._open)
             view.customContextMenuRequested.connect(self._request_menu)
+        self._update_view()
+
+    def _button(self, text: str, tip: str, *, checked: bool = False) -> QToolButton:
+        button = dressed(QToolButton(), text=text, toolTip=tip, checkable=True, checked=checked)
+        self._buttons.addButton(button)
+        return button
 
     # ---- tree or table -----------------------------------------------------------------------------------------
 
@@ -276,6 +261,7 @@ class MembersPanel(QWidget):
     def _update_view(self, *_: object) -> None:
         if self.table_model.rowCount():
             if self._stack.currentWidget() is not self.view:
+                self.filter.into = self.view
                 self._stack.show_view(self.view)
                 self._follow_again()
         else:
@@ -283,14 +269,14 @@ class MembersPanel(QWidget):
             self._stack.show_sentence(self._why_empty(), *(("Clear the Filter", self.filter.clear) if filtered else ()))
 
     def _why_empty(self) -> str:
-        status = self._document.status
-        if status.stage in (Stage.OPENING, Stage.DECODING):
-            return _reading(status.members)
-        if reason := loading_text(status.stage):
+        status, filtered = self._document.status, bool(self._document.filter)
+        is_reading = status.stage in (Stage.OPENING, Stage.DECODING)
+        reason = loading_text(status.stage)
+        if is_reading or (status.members and not filtered and not reason):  # the rows have not arrived yet
+            return f"Reading… {grouped(status.members)} so far" if status.members else "Reading…"
+        if reason:
             return reason
-        if status.members and not self._document.filter:
-            return _reading(status.members)  # the rows have not arrived yet
-        if self._document.filter:
+        if filtered:
             return "No match: no member's name contains this text."
         if status.state in INCOMPLETE_STATES:
             return (
@@ -301,44 +287,14 @@ class MembersPanel(QWidget):
 
     # ---- filtering and sorting ---------------------------------------------------------------------------------
 
-    def _apply_filter(self) -> None:
-        self._debounce.stop()
-        if self.filter.text() != self._document.filter:
-            self._document.arrange(self.filter.text(), *self._document.sort)
-
     def _sort(self, column: int) -> None:
-        key = COLUMNS[column].sort
-        header = self.table.horizontalHeader()
-        old, descending = self._document.sort
-        if key is None or (key is old and descending):
-            # The third click restores archive order.
-            header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-            self._document.arrange(self._document.filter, SortKey.ARCHIVE, False)
-            return
-        descending = key is old
-        header.setSortIndicator(column, Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder)
-        self._document.arrange(self._document.filter, key, descending)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt override: Down leads from the filter into the results."""
-        is_press = watched is self.filter and isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress
-        if not (is_press and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Down):
-            return super().eventFilter(watched, event)
-        self._apply_filter()
-        if self.table_model.rowCount():
-            self.view.setFocus(Qt.FocusReason.ShortcutFocusReason)
-            if not self.view.currentIndex().isValid():
-                self.view.setCurrentIndex(self.view.model().index(0, 0))
-        return True
-
-    def _enter(self) -> None:
-        """Open the only result; before the filter is applied, apply it."""
-        is_applied = self.filter.text() == self._document.filter and not self._debounce.isActive()
-        only = self.table_model.row(self.table_model.index(0, 0)) if self.table_model.rowCount() == 1 else None
-        if is_applied and isinstance(only, MemberRow) and not only.folder:
-            self._document.open_content(only.index)
-        else:
-            self._apply_filter()
+        """Sort by a column, then the other way round; the third click restores archive order."""
+        key, (old, was_descending) = COLUMNS[column].sort, self._document.sort
+        is_off = key is None or (key is old and was_descending)
+        descending = key is old and not is_off
+        order = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
+        self.table.horizontalHeader().setSortIndicator(-1 if is_off else column, order)
+        self._document.arrange(self._document.filter, SortKey.ARCHIVE if is_off else key, descending)
 
     def _reveal_only_result(self) -> None:
         """Expand the tree to the only member that the filter leaves."""
@@ -379,11 +335,6 @@ class MembersPanel(QWidget):
     def chosen(self) -> Chosen:
         """The selected members and folders."""
         return selected_members(self.view)
-
-    @property
-    def has_keyboard(self) -> bool:
-        """Whether the member list has the keyboard focus."""
-        return self.view.hasFocus()
 
     def drag_with(self, files: Callable[[Chosen], QMimeData | None]) -> None:
         """Let the selection be dragged out of the window as the data that ``files`` creates."""
@@ -439,11 +390,6 @@ class MembersPanel(QWidget):
         if not index.isValid():
             self.view.clearSelection()
         self._is_following = False
-
-
-def _reading(members: int) -> str:
-    """What the list says until its rows arrive."""
-    return f"Reading… {grouped(members)} so far" if members else "Reading…"
 
 
 def with_new_name(named: dict[int, MemberRow], row: MemberRow | TreeRow) -> MemberRow | TreeRow:

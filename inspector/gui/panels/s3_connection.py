@@ -36,27 +36,20 @@ NO_SECRETS = "The endpoint must not contain credentials: choose a profile instea
 UNENCRYPTED = "With http://, anyone on the network can read what is sent. Tick the box to use it anyway."
 
 
-def endpoint_problem(endpoint: str) -> str:
-    """Why an endpoint is invalid, "" if it is valid."""
+def endpoint_problem(endpoint: str, exposed: bool = True) -> str:
+    """Why an endpoint cannot be used, "" if it can; ``exposed``: what is sent to it need not be encrypted."""
     try:
         url = urlsplit(endpoint)
-        named = bool(url.hostname) and (url.port or True)
+        is_address = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
     except ValueError:
         return INVALID_URL
     if not endpoint:
         return ""
     if "@" in endpoint or url.query:
         return NO_SECRETS
-    return "" if url.scheme in ("http", "https") and named else INVALID_URL
-
-
-def is_unencrypted(endpoint: str) -> bool:
-    """Whether requests to an endpoint would cross the network unencrypted."""
-    try:
-        url = urlsplit(endpoint)
-        return url.scheme == "http" and url.hostname not in LOOPBACK
-    except ValueError:
-        return False
+    if not is_address:
+        return INVALID_URL
+    return UNENCRYPTED if not exposed and url.scheme == "http" and url.hostname not in LOOPBACK else ""
 
 
 class ConnectionForm(QGroupBox):
@@ -64,11 +57,9 @@ class ConnectionForm(QGroupBox):
 
     Signals:
         changed(): a field was edited.
-        endpointChosen(str): a previously used endpoint was selected.
     """
 
     changed = Signal()
-    endpointChosen = Signal(str)
 
     def __init__(self) -> None:
         super().__init__("Connection to S3")
@@ -90,7 +81,6 @@ class ConnectionForm(QGroupBox):
         self.outcome = dressed(sentence_label(), "Outcome of the test")
         self._start_attempt: Callable[[Connection], Job[Attempt]] | None = None
         self._attempt: Job[Attempt] | None = None
-        self._tested: Connection | None = None
         self._shown: tuple[Connection, str] = DEFAULT, ""
         self.test.hide()
         self.outcome.hide()
@@ -107,7 +97,6 @@ class ConnectionForm(QGroupBox):
         edited += [box.toggled for box in (self.anonymous, self.requester_pays, self.exposed)]
         for changed in (*edited, self.addressing.currentIndexChanged):
             changed.connect(self._refresh_form)
-        self.endpoint.activated.connect(lambda _: self.endpointChosen.emit(self.endpoint.currentText()))
         self._refresh_form()
 
     def connection(self) -> Connection:
@@ -136,14 +125,16 @@ class ConnectionForm(QGroupBox):
         _set_items(self.profile, [profile.name for profile in profiles])
         self._refresh_form()
 
-    def offer_endpoints(self, endpoints: Sequence[str]) -> None:
-        """Suggest endpoints; text that was entered stays."""
-        _set_items(self.endpoint, endpoints)
+    def serve(self, client: Client[ProfileRequests], connections: Connections, location: Callable[[], str]) -> None:
+        """Suggest what was used before and the profiles that ``client`` lists, and let the connection be tested.
 
-    def offer_test(self, client: Client[ProfileRequests], location: Callable[[], str]) -> None:
-        """Let the connection be tested with what is at a location; ``s3://`` alone lists the buckets."""
+        It is tested with what is at ``location``; ``s3://`` alone lists the buckets.
+        """
+        _set_items(self.endpoint, connections.endpoints())
+        self.endpoint.activated.connect(lambda _: self.show_connection(connections.at(self.endpoint.currentText())))
+        profiles = client.start(ProfileRequests.profiles).then(self.offer_profiles)
         self._start_attempt = lambda connection: client.start(ProfileRequests.attempt, connection, location() or SCHEME)
-        self.end_test()
+        self.destroyed.connect(profiles.forget)
         self.test.show()
 
     def end_test(self) -> None:
@@ -151,8 +142,7 @@ class ConnectionForm(QGroupBox):
         if self._attempt is not None:
             self._attempt.forget()
             self._attempt.supersede()
-        self._attempt = self._tested = None
-        self.outcome.clear()
+        self._attempt = None
         self.outcome.hide()
         self.test.setEnabled(not self.problem())
 
@@ -161,13 +151,12 @@ class ConnectionForm(QGroupBox):
         self.end_test()
         self.test.setEnabled(False)
         self._show_outcome("Testing…")
-        self._tested = self.connection()
-        self._attempt = self._start_attempt(self._tested).then(self._end_attempt, self._fail_attempt)
+        self._attempt = self._start_attempt(self.connection()).then(
+            lambda found: self._end_attempt(f"{'It works.' if found.ok else 'It does not work.'} {found.sentence}"),
+            self._end_attempt,
+        )
 
-    def _end_attempt(self, found: Attempt) -> None:
-        self._fail_attempt(f"{'It works.' if found.ok else 'It does not work.'} {found.sentence}")
-
-    def _fail_attempt(self, sentence: str) -> None:
+    def _end_attempt(self, sentence: str) -> None:
         self._attempt = None
         self.test.setEnabled(not self.problem())
         self._show_outcome(sentence)
@@ -178,23 +167,20 @@ class ConnectionForm(QGroupBox):
 
     def problem(self) -> str:
         """Why the connection cannot be used, "" if it can."""
-        endpoint = self.endpoint.currentText().strip()
-        problem = endpoint_problem(endpoint)
-        if problem:
-            return problem
-        return UNENCRYPTED if is_unencrypted(endpoint) and not self.exposed.isChecked() else ""
+        return endpoint_problem(self.endpoint.currentText().strip(), self.exposed.isChecked())
 
     def _refresh_form(self, *_: object) -> None:
+        endpoint, problem = self.endpoint.currentText().strip(), self.problem()
         self.profile.setEnabled(not self.anonymous.isChecked())
-        self.exposed.setVisible(is_unencrypted(self.endpoint.currentText().strip()))
-        note = self.problem() or self._profile_text()
+        self.exposed.setVisible(endpoint_problem(endpoint, exposed=False) == UNENCRYPTED)
+        note = problem or self._profile_text()
         self.note.setText(note)
         self.note.setVisible(bool(note))
-        if self._tested is not None and self.connection() != self._tested:
-            self.end_test()
-        self.test.setEnabled(not self.problem() and self._attempt is None)
-        shown = self.connection(), self.problem()
+        self.test.setEnabled(not problem and self._attempt is None)
+        shown = self.connection(), problem
         if shown != self._shown:
+            if shown[0] != self._shown[0]:
+                self.end_test()
             self._shown = shown
             self.changed.emit()
 
@@ -247,14 +233,10 @@ class ConnectDialog(Dialog):
         super().__init__(parent, "Connection", "&Use It")
         self.use = self.answer
         self.form = ConnectionForm()
-        self.form.offer_endpoints(connections.endpoints())
         self.form.show_connection(connection)
         self.lay_out(self.form, 1)
         self.form.changed.connect(self._enable)
-        self.form.endpointChosen.connect(lambda endpoint: self.form.show_connection(connections.at(endpoint)))
-        job = client.start(ProfileRequests.profiles).then(self.form.offer_profiles)
-        self.finished.connect(job.forget)
-        self.form.offer_test(client, lambda: location)
+        self.form.serve(client, connections, lambda: location)
         self.finished.connect(self.form.end_test)
         leave_drops(self)
         self.resize(DIALOG_WIDTH, self.sizeHint().height() + OUTCOME_HEIGHT)

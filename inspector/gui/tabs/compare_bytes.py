@@ -74,9 +74,7 @@ class CompareBytes(QScrollArea):
                 about.clear(f"{side.upper()} has nothing here." if at is None else "This byte cannot be explained.")
                 continue
             about.show_explanation(byte.explanation)
-            about.show_member(byte.member)
-            if byte.member is not None:
-                about.show_place(byte.member, stored_offset(byte.stored, byte.explanation.offset))
+            about.show_member(byte.member, stored_offset(byte.stored, byte.explanation.offset))
         self.inspector.setBytes(*(byte.data if (byte := found.get(side)) is not None else b"" for side in _SIDES))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

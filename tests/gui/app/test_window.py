@@ -216,7 +216,7 @@ def test_findings_lead_to_their_bytes_and_panes_take_the_keyboard_in_turn(
     row = tab.findings.model.row(tab.findings.model.index(0, 0))
     assert row is not None
     assert tab.hex_pane.hex.caret() == row.spans[0].start
-    assert any(row.message.startswith(said) for said in tab.byte.finding_sentences())
+    assert any(row.message.startswith(said) for said in tab.byte.about.sentences)
 
     tab.hex_pane.hex.setFocus()
     seen = []

@@ -98,7 +98,6 @@ def test_profiles_that_arrive_are_no_edit(qtbot: QtBot) -> None:
     qtbot.addWidget(form)
     with qtbot.assertNotEmitted(form.changed):
         form.offer_profiles([Profile("work"), Profile("play")])
-        form.offer_endpoints(["https://s3.example.org"])
     with qtbot.waitSignal(form.changed):
         form.profile.setEditText("work")
 

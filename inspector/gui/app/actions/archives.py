@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
 
+from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
 from inspector.gui.kit import preferences
 from inspector.gui.kit.building import Answer, ask
 from inspector.gui.kit.files import ask_for_files, ask_for_folder
 from inspector.gui.kit.locations import absolute
+from inspector.gui.kit.settings import Settings
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
-    from inspector.gui.app.window import Window
     from inspector.gui.tabs.audit_tab import AuditTab
     from inspector.operations.protocol.create_views import Draft, Place
     from inspector.operations.protocol.edit_views import WriteResult
@@ -31,12 +33,12 @@ CATALOGUE_SETTING = "catalogue"
 class WindowActions(QObject):
     """Actions of a window."""
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
-        self._parent = window
-        self._tabs = window.tabs
-        self._settings = window.settings
-        self.connections = Connections(window.settings)
+    def __init__(self, parent: QWidget, tabs: Tabs, settings: Settings) -> None:
+        super().__init__(parent)
+        self._parent = parent
+        self._tabs = tabs
+        self._settings = settings
+        self.connections = Connections(settings)
 
 
 class Audits(WindowActions):
@@ -93,8 +95,8 @@ class Audits(WindowActions):
 class CreateActions(WindowActions):
     """The actions that create archives, append to one, and search a catalogue."""
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
+    def __init__(self, parent: QWidget, tabs: Tabs, settings: Settings) -> None:
+        super().__init__(parent, tabs, settings)
         self._failed: dict[str, list[str]] = {}
         """The inputs that could not be appended, by the archive's location; the next dialog offers them again."""
 

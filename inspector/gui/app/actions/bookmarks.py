@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QWidget
 
 from inspector.core.field import Structure
 from inspector.core.kinds import Kind
@@ -17,11 +17,12 @@ from inspector.core.numbers import hexadecimal
 from inspector.core.span import Span
 from inspector.drawing.palette import FAMILY_HUES, Hue
 from inspector.gui.app.actions.archives import WindowActions
+from inspector.gui.app.tabs import Tabs
+from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.text import escaped, short
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
-    from inspector.gui.app.window import Window
     from inspector.gui.document.document import Document
 
 MAX_OFFSET = 1 << 62
@@ -72,10 +73,10 @@ def _bookmark(stored: Any) -> Bookmark | None:
 class Bookmarks(WindowActions):
     """The bookmark actions, and the menu of the bookmarks of the archive shown."""
 
-    def __init__(self, window: Window, menu: QMenu) -> None:
-        super().__init__(window)
+    def __init__(self, parent: QWidget, tabs: Tabs, settings: Settings, menu: QMenu) -> None:
+        super().__init__(parent, tabs, settings)
         self._marked: WeakKeyDictionary[Tab, tuple[Bookmark, ...]] = WeakKeyDictionary()
-        self.menu = QMenu("N&otes", window)
+        self.menu = QMenu("N&otes", parent)
         self.menu.aboutToShow.connect(self._fill)
         menu.addMenu(self.menu)
 

@@ -7,30 +7,32 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QCursor
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QWidget
 
 from inspector.core.numbers import grouped, in_bytes
 from inspector.gui.app.actions.archives import WindowActions
+from inspector.gui.app.tabs import Tabs
 from inspector.gui.kit.files import ask_for_files
 from inspector.gui.kit.locations import absolute, name_of
+from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.text import escaped
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.core.edit import Edit
     from inspector.gui.app.tab import Tab
-    from inspector.gui.app.window import Window
+    from inspector.gui.kit.files import TempDir
     from inspector.gui.tabs.compare_tab import CompareTab
     from inspector.operations.protocol.compare_views import Version
     from inspector.operations.protocol.views import DiskChange
 
 
 class Comparisons(WindowActions):
-    """The actions that compare."""
+    """The actions that compare. ``temp_dir`` is where the old bytes of a replaced file are kept."""
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
-        self._temp_dir = window.temp_dir
-        self._say = window.say
+    def __init__(self, parent: QWidget, tabs: Tabs, settings: Settings, temp_dir: TempDir) -> None:
+        super().__init__(parent, tabs, settings)
+        self._temp_dir = temp_dir
+        self._say = tabs.said.emit
         self._marked: tuple[str, Version] | None = None
         bar = self._tabs.bar
         bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)

@@ -5,14 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from inspector.gui.app.actions.archives import WindowActions
+from PySide6.QtWidgets import QWidget
+
+from inspector.gui.app.actions.archives import Audits, WindowActions
+from inspector.gui.app.tabs import Tabs
+from inspector.gui.kit.settings import Settings
+from inspector.gui.panels.status_line import StatusLine
 from inspector.sources.s3.address import SCHEME, is_s3
 from inspector.sources.s3.connection import Connection
 from inspector.sources.web.address import is_remote
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
-    from inspector.gui.app.window import Window
     from inspector.gui.dialogs.open_location import OpenLocationDialog
     from inspector.gui.panels.requests import RequestTotals
     from inspector.operations.protocol.browse_views import ErrorAction
@@ -21,10 +25,12 @@ if TYPE_CHECKING:  # not for the first paint to wait for
 class S3Actions(WindowActions):
     """The actions, and the totals of requests in the status line."""
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
-        self._audits = window.audits
-        self._status_line = window.status_line
+    def __init__(
+        self, parent: QWidget, tabs: Tabs, settings: Settings, audits: Audits, status_line: StatusLine
+    ) -> None:
+        super().__init__(parent, tabs, settings)
+        self._audits = audits
+        self._status_line = status_line
         self._totals: RequestTotals | None = None
         self._tabs.currentChanged.connect(self._show_totals)
 
