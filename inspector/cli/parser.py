@@ -40,7 +40,6 @@ COMMANDS = {
     "dump": Command(
         "show what every byte of an archive means, as a tree",
         "dump --depth 2 photos.caf",
-        not_sound="with --decoded: the member does not decode to its end",
         reads_standard_input=True,
     ),
     "check": Command(
@@ -71,7 +70,7 @@ COMMANDS = {
         not_sound="with --at: the archive at that point is not sound",
     ),
     "entropy": Command(
-        "show what the bytes look like: zeros, text, compressed or random; runs of zeros and repeats",
+        "show what the bytes look like: zeros, text, compressed or random",
         "entropy --blocks 8 photos.caf",
         reads_standard_input=True,
     ),

@@ -13,20 +13,16 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from inspector.cli.archives import LocationPart, open_parts, status_of
-from inspector.cli.bootstrap import FINE, NOT_SOUND
 from inspector.cli.options import A_LOCATION_TO_READ, CONNECTION, JSON, Option, connection_of, location, one_or_more
-from inspector.cli.output import Lines, ProgressBar, complain, json_text, painted, quoted, wants_colour
+from inspector.cli.output import Lines, complain, json_text, painted, quoted, wants_colour
 from inspector.core.archive import member_at
 from inspector.core.field import Field, locate
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.core.program.progress import Progress
-from inspector.operations.bytes.decoded import Decoded
 from inspector.operations.bytes.expressions import place_in
 from inspector.operations.bytes.places import name_at
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.listing import find_member
 from inspector.operations.open.opening import UNKNOWN_FORMAT, Opened
 
 _MAX_VALUE_CHARS = 160
@@ -42,11 +38,6 @@ Path = tuple[int, ...]
 OPTIONS = (
     location(A_LOCATION_TO_READ),
     Option("--depth", type=one_or_more, metavar="N", help="show only the outer N levels of the tree"),
-    Option(
-        "--decoded",
-        metavar="MEMBER",
-        help="instead, which stored bytes of a compressed member decode to which bytes: zstd blocks, gzip headers",
-    ),
     Option(
         "--at",
         metavar="PLACE",
@@ -69,8 +60,6 @@ def run(options: argparse.Namespace) -> int:
     """
     depth = options.depth or sys.maxsize
     opened = open_parts(options.location, connection_of(options))
-    if options.decoded is not None:
-        return _decoded(opened, options)
     if options.at is not None:
         return _at(opened, options)
     if options.diagram is not None:
@@ -86,22 +75,6 @@ def run(options: argparse.Namespace) -> int:
             complain(f"{part.label}: {UNKNOWN_FORMAT}")
         part.report_findings()
     return status_of(opened)
-
-
-def _decoded(opened: Sequence[LocationPart], options: argparse.Namespace) -> int:
-    """Print the pieces of a member and return the exit status: NOT_SOUND if it does not decode to its end."""
-    archive, index = find_member([part.archive for part in opened], options.decoded)
-    with ProgressBar(Progress()) as progress:
-        decoded = Decoded(archive, index, progress)
-    with Lines(as_json=options.json) as out:
-        for piece in decoded.pieces:
-            place = " ".join(f"0x{start:08x}..0x{stop:08x}" for start, stop in piece.stored)
-            gives = f"0x{piece.start:08x}..0x{piece.stop:08x}" if piece.stop > piece.start else "nothing"
-            found = {"stored": piece.stored, "decoded": [piece.start, piece.stop], "what": piece.label}
-            out.row(found, f"{place}  ->  {gives:<22}  {piece.label}")
-    if decoded.sentence:
-        complain(f"{decoded.name}: {decoded.sentence}")
-    return status_of(opened) or (NOT_SOUND if decoded.sentence else FINE)
 
 
 def _at(opened: Sequence[LocationPart], options: argparse.Namespace) -> int:

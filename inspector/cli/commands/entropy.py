@@ -1,4 +1,4 @@
-"""``entropy``: what the bytes of an archive look like, and where zeros and repeats are."""
+"""``entropy``: what the bytes of an archive look like."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from inspector.core.span import Span
 from inspector.drawing.byte_class import ByteClass
 from inspector.operations.bytes.classes import alike, bands
 from inspector.operations.bytes.places import Places
-from inspector.operations.bytes.runs import MIN_REPEAT, MIN_ZEROS, repeats, zero_runs
 
 NAMES = {
     ByteClass.ZEROS: "zeros",
@@ -42,16 +41,9 @@ OPTIONS = (
     location(A_LOCATION_TO_READ),
     Option(
         "--blocks",
-        one_of="what",
         metavar="N",
         type=one_or_more,
         help="N equal stretches; without it, those alike are joined",
-    ),
-    Option(
-        "--runs",
-        one_of="what",
-        action="store_true",
-        help=f"runs of {MIN_ZEROS} zeros and more, and {MIN_REPEAT} bytes and more that occur earlier",
     ),
     PROGRESS,
     JSON,
@@ -60,24 +52,24 @@ OPTIONS = (
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print a line for each stretch, or for each run, and return the exit status. Raises SourceError."""
+    """Print a line for each stretch, and return the exit status. Raises SourceError."""
     parts = open_parts(options.location, connection_of(options), sparing=True)
     with Lines(as_json=options.json) as out:
         for part in parts:
             out.say(f"{visible(part.label)}: {in_bytes(part.archive.source.size)}")
             with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
-                show = _runs if options.runs else _stretches
-                show(out, part, options, progress)
+                _stretches(out, part, options.blocks, progress)
     return status_of(parts)
 
 
-def _stretches(out: Lines, part: LocationPart, options: argparse.Namespace, progress: Progress) -> None:
+def _stretches(out: Lines, part: LocationPart, blocks: int | None, progress: Progress) -> None:
     source, places = part.archive.source, Places(part.archive)
-    for span, bits, shares, exact in _looks(source, options.blocks, progress):
+    for span, bits, shares, exact in _looks(source, blocks, progress):
         classes = {NAMES[each]: round(share, 3) for each, share in shares}
         words = ", ".join(each if len(shares) == 1 else f"{each} {share:.0%}" for each, share in shares)
         found = {"source": part.label, "span": span, "entropy": round(bits, 2), "classes": classes, "exact": exact}
-        out.row(found, _line(places, span, f"{bits:4.2f} bits/byte  {words}"))
+        place = f"0x{span.start:08x}..0x{span.stop:08x}  {span.size:>15,}"
+        out.row(found, f"  {place}  {bits:4.2f} bits/byte  {words}  {places.field_text(span.start)}".rstrip())
 
 
 def _looks(
@@ -91,21 +83,3 @@ def _looks(
     found = bands(source, Span(0, source.size), min(blocks, max(1, source.size)), progress)
     for row in range(found.rows if found.stop > found.start else 0):
         yield found.span(row), found.entropy(row), found.classes(row), found.exact
-
-
-def _runs(out: Lines, part: LocationPart, options: argparse.Namespace, progress: Progress) -> None:  # noqa: ARG001
-    source, places = part.archive.source, Places(part.archive)
-    runs: list[tuple[Span, int | None]] = [(run, None) for run in zero_runs(source, progress)]
-    runs += [(Span(each.start, each.stop), each.earlier) for each in repeats(source, progress)]
-    if not runs:
-        out.say(f"  No run of {MIN_ZEROS} zeros and no repeat of {MIN_REPEAT} bytes was found.")
-    for span, earlier in sorted(runs):
-        kind, what = ("zeros", "zeros") if earlier is None else ("repeat", f"as at 0x{earlier:08x}")
-        field = places.field_text(span.start)
-        found = {"source": part.label, "span": span, "kind": kind, "earlier": earlier, "field": field}
-        out.row(found, _line(places, span, f"{what:<16}"))
-
-
-def _line(places: Places, span: Span, words: str) -> str:
-    place = f"0x{span.start:08x}..0x{span.stop:08x}"
-    return f"  {place}  {span.size:>15,}  {words}  {places.field_text(span.start)}".rstrip()

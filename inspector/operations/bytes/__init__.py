@@ -1,1 +1,1 @@
-"""What bytes look like whatever their format says: entropy and classes, runs of zeros, repeats."""
+"""What bytes look like whatever their format says, and which structures they are in."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from msgspec import Struct
 
-from inspector.core.span import Span, Spans
+from inspector.core.span import Span
 from inspector.drawing.byte_class import CLASSES, ByteClass
 
 FULL = 255
@@ -51,20 +49,3 @@ class Bands(Struct, frozen=True):
             return ""
         parts = [f"{each} {share:.0%}" for each, share in classes] if len(classes) > 1 else [classes[0][0].value]
         return f"{', '.join(parts)}; {self.entropy(row):.2f} bits a byte" + ("" if self.exact else " (sampled)")
-
-
-class Repeat(Struct, frozen=True):
-    """The bytes ``[start, stop)`` are the same as those that begin at ``earlier``."""
-
-    start: int
-    stop: int
-    earlier: int
-
-
-class Piece(NamedTuple):
-    """The stored bytes ``stored`` of a file, in order, give the decoded bytes ``[start, stop)``: none for a header."""
-
-    stored: Spans
-    start: int
-    stop: int
-    label: str

@@ -1,11 +1,9 @@
-"""What bytes look like: classes and entropy, zeros and repeats, against the plainest way to find them."""
+"""What bytes look like: classes and entropy, against the plainest way to find them."""
 
 from __future__ import annotations
 
 import random
-import re
 import zlib
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -15,9 +13,7 @@ from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.drawing.byte_class import CLASSES, ByteClass, look_of
-from inspector.operations.bytes import runs as runs_module
 from inspector.operations.bytes.classes import LARGE_BLOCK, MAX_EXACT_STRETCH, bands, looks
-from inspector.operations.bytes.runs import repeats, zero_runs
 
 NOISE = random.Random(7).randbytes(40_000)
 WORDS = ("the", "bytes", "of", "an", "archive", "say", "what", "they", "are", "when", "read")
@@ -32,17 +28,6 @@ PIECES = st.one_of(
     st.integers(0, 30_000).map(lambda at: NOISE[at : at + 600]),
 )
 DATA = st.lists(PIECES, max_size=8).map(b"".join)
-
-
-class Counted(BytesSource):
-    """Counts the bytes read."""
-
-    count = 0
-
-    def read(self, offset: int, length: int) -> bytes:
-        data = super().read(offset, length)
-        self.count += len(data)
-        return data
 
 
 # ---- classes ---------------------------------------------------------------------------------------------------------
@@ -173,59 +158,3 @@ def test_measuring_is_cancelled_between_two_reads() -> None:
 
     with pytest.raises(Cancelled):
         bands(BytesSource(NOISE), Span(0, len(NOISE)), 10, progress)
-
-
-# ---- zeros -----------------------------------------------------------------------------------------------------------
-
-
-def plain_zero_runs(data: bytes, minimum: int) -> list[Span]:
-    return [Span(*match.span()) for match in re.finditer(rb"\x00{%d,}" % minimum, data)]
-
-
-ZEROS = st.lists(st.sampled_from([b"\0", b"\0\0\0\0\0", bytes(20), b"x", b"yz"]), max_size=30).map(b"".join)
-
-
-@pytest.mark.parametrize("window", [4, 8, 1 << 20])
-@given(data=ZEROS, minimum=st.integers(1, 12))
-def test_runs_of_zeros_are_those_of_a_plain_search(window: int, data: bytes, minimum: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runs_module, "_WINDOW", window)
-        assert list(zero_runs(BytesSource(data), Progress(), minimum)) == plain_zero_runs(data, minimum)
-
-
-# ---- repeats ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_copy_at_any_distance_is_found_whole_and_once() -> None:
-    block = NOISE[:5_000]
-    data = b"head" + block + NOISE[10_000:13_333] + block + b"tail" + NOISE[20_000:30_000]
-    (found,) = repeats(BytesSource(data), Progress())
-
-    assert (found.start, found.stop, found.earlier) == (4 + 5_000 + 3_333, 4 + 10_000 + 3_333, 4)
-
-
-@given(st.integers(0, 6_000), st.integers(1_000, 6_000), st.binary(max_size=50))
-def test_what_is_told_to_repeat_does(first: int, size: int, between: bytes) -> None:
-    data = NOISE[:first] + NOISE[10_000 : 10_000 + size] + between + NOISE[8_000 : 10_000 + size]
-    found = repeats(BytesSource(data), Progress())
-
-    assert found
-    for each in found:
-        length = each.stop - each.start
-        assert data[each.start : each.stop] == data[each.earlier : each.earlier + length]
-        assert each.earlier + length <= each.start
-    assert all(one.stop <= other.start for one, other in pairwise(found))
-
-
-@pytest.mark.parametrize("data", [bytes(100_000), b"ab" * 50_000, NOISE, b""])
-def test_zeros_patterns_and_noise_do_not_repeat(data: bytes) -> None:
-    assert repeats(BytesSource(data), Progress()) == ()
-
-
-def test_places_that_soon_differ_cost_no_more_than_they_are_long() -> None:
-    draw = random.Random(5)
-    same = draw.randbytes(200)
-    source = Counted(b"".join(same + draw.randbytes(312) for _ in range(400)))
-
-    assert repeats(source, Progress()) == ()
-    assert source.count <= 20 * source.size
