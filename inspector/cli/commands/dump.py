@@ -21,7 +21,6 @@ from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.operations.bytes.expressions import place_in
-from inspector.operations.bytes.places import name_at
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import UNKNOWN_FORMAT, Opened
 
@@ -84,11 +83,12 @@ def _at(opened: Sequence[LocationPart], options: argparse.Namespace) -> int:
         raise OperationError(f"A place is in one archive, and {several}: name one.")
     archive = opened[0].archive
     at = place_in(archive, options.at)
-    chain = locate(archive.fields, at)[: options.depth]
+    chain, member = locate(archive.fields, at)[: options.depth], member_at(archive, at)
+    name = None if member is None else visible(archive.members.path(member))
     with Lines() as out:
         if options.json:
             out.write(f'{{"source": {quoted(archive.source.name)}, "at": {at}, ')
-            out.write(f'"member": {json_text(name_at(archive, at))}, "fields": [')
+            out.write(f'"member": {json_text(name)}, "fields": [')
             for number, (_, field) in enumerate(chain):
                 _write_fields(out, (field,), 1, ", " if number else "")
             out.write("]}\n")

@@ -24,7 +24,7 @@ from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.drawing.byte_class import ByteClass
 from inspector.operations.bytes.classes import alike, bands
-from inspector.operations.bytes.places import Places
+from inspector.operations.bytes.expressions import Places
 
 NAMES = {
     ByteClass.ZEROS: "zeros",
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _stretches(out: Lines, part: LocationPart, blocks: int | None, progress: Progress) -> None:
-    source, places = part.archive.source, Places(part.archive)
+    source, places = part.archive.source, Places(part.archive.fields)
     for span, bits, shares, exact in _looks(source, blocks, progress):
         classes = {NAMES[each]: round(share, 3) for each, share in shares}
         words = ", ".join(each if len(shares) == 1 else f"{each} {share:.0%}" for each, share in shares)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,7 +20,7 @@ from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks, is_remote
 from inspector.core.span import Span
-from inspector.core.verdict import Verdict
+from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._damage import Doubled, find_doubled
 from inspector.formats._extents import lay_out, shared_extents
 from inspector.formats._kinds import DATA_SECTION, INDEX
@@ -39,7 +39,7 @@ from inspector.formats.caf.findings import (
     report_unlisted,
 )
 from inspector.formats.caf.index import Index, archive_order, inverse, members_in, suspicious_names
-from inspector.formats.caf.locate import MAX_INDEX_BYTES, Place, find_index
+from inspector.formats.caf.locate import MAX_INDEX_BYTES, find_index
 from inspector.formats.caf.overwritten import find_newer, report_newer
 from inspector.formats.caf.shift import MIN_LINE_FEEDS, Shift, find_shift, inclusive_ends, is_text_mode
 from inspector.formats.caf.write import MAX_ARCHIVE_BYTES, TARGET_DATA_BYTES
@@ -67,25 +67,40 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     """Find and read the index; emit its members, fields and findings."""
     place = find_index(source)
     if place.index is None and source.read(0, 4) == b"caff":
-        _core_audio(source, emitter)
+        emitter.report(
+            codes.CORE_AUDIO,
+            "This is an Apple Core Audio file, not a Chunk Archive. It begins with 'caff' and has the same suffix; "
+            "there is nothing to list.",
+            (0, 4),
+        )
+        emitter.lay([Field("Core Audio file", Kind.BYTES, (Span(0, source.size),), note="Not a Chunk Archive.")])
         return
     if place.problem:
         emitter.report(codes.FOOTER, place.problem, *place.wrong)
-    _report_size(source, emitter, place)
+    _report_size(emitter, source.size, place.index.start if place.index else source.size)
+    footer = [footer_field(source, place)] if place.footer else []
     if place.index is None:
-        emitter.lay([footer_field(source, place)] if place.footer else [])
-        return
-    _decode_index(source, emitter, progress, place, place.index)
+        emitter.lay(footer)
+    elif place.index.size > MAX_INDEX_BYTES:
+        emitter.report(
+            codes.INDEX_TOO_LARGE,
+            f"The index is too large to read: it has {in_bytes(place.index.size)}, and the limit is "
+            f"{in_bytes(MAX_INDEX_BYTES)}. No members are listed.",
+            place.index,
+        )
+        data = Field("data section", DATA_SECTION, (Span(0, place.index.start),))
+        emitter.lay([data, Field("index", INDEX, (place.index,)), *footer])
+    else:
+        _decode_index(source, emitter, progress, place.index, footer)
 
 
-def _report_size(source: Source, emitter: Emitter, place: Place) -> None:
-    data = place.index.start if place.index else source.size
-    if source.size > MAX_ARCHIVE_BYTES:
+def _report_size(emitter: Emitter, size: int, data: int) -> None:
+    if size > MAX_ARCHIVE_BYTES:
         emitter.report(
             codes.TOO_LARGE,
-            f"The file is larger than 32 GiB, which the specification allows at most. It has {in_bytes(source.size)}; "
+            f"The file is larger than 32 GiB, which the specification allows at most. It has {in_bytes(size)}; "
             "other readers may reject it.",
-            (MAX_ARCHIVE_BYTES, source.size),
+            (MAX_ARCHIVE_BYTES, size),
         )
     elif data > TARGET_DATA_BYTES:
         emitter.report(
@@ -96,33 +111,7 @@ def _report_size(source: Source, emitter: Emitter, place: Place) -> None:
         )
 
 
-def _core_audio(source: Source, emitter: Emitter) -> None:
-    emitter.report(
-        codes.CORE_AUDIO,
-        "This is an Apple Core Audio file, not a Chunk Archive. It begins with 'caff' and has the same suffix; there "
-        "is nothing to list.",
-        (0, 4),
-    )
-    emitter.lay([Field("Core Audio file", Kind.BYTES, (Span(0, source.size),), note="Not a Chunk Archive.")])
-
-
-def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: Place, span: Span) -> None:
-    footer = [footer_field(source, place)] if place.footer else []
-    if span.size > MAX_INDEX_BYTES:
-        emitter.report(
-            codes.INDEX_TOO_LARGE,
-            f"The index is too large to read: it has {in_bytes(span.size)}, and the limit is "
-            f"{in_bytes(MAX_INDEX_BYTES)}. No members are listed.",
-            span,
-        )
-        emitter.lay(
-            [
-                _undecoded("data section", DATA_SECTION, 0, span.start),
-                _undecoded("index", INDEX, *span),
-                *footer,
-            ]
-        )
-        return
+def _decode_index(source: Source, emitter: Emitter, progress: Progress, span: Span, footer: Sequence[Field]) -> None:
     index = read_index(source, span, progress)
     order = archive_order(index)
     members = members_in(order, index)
@@ -151,10 +140,11 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: P
     entries = EntrySpans(source, span, members)
     joined = report_two_archives(emitter, rows)
     if shift is None:
-        report_ranges(emitter, span.start, members, entries)
+        if not isinstance(rows.owners, range):  # members that tile the data are all within it
+            report_ranges(emitter, span.start, members, entries)
     else:
-        if not moved:
-            _mark_misplaced(members, shift)
+        if not moved:  # each may lie elsewhere than the index says; an empty one is empty anywhere
+            _mark(members, filter(members.stored, range(shift.first, len(members))), MISPLACED)
         if not joined:
             report_shift(emitter, shift, members, entries)
     report_layout(emitter, members, rows, entries, shift)
@@ -164,20 +154,11 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: P
     report_names(emitter, members, suspicious_names(members), entries)
 
 
-def _mark_misplaced(members: Members, shift: Shift) -> None:
-    """Mark every member that may lie elsewhere than the index says. An empty one is empty anywhere."""
-    _mark(members, (member for member in range(shift.first, len(members)) if members.stored(member)), MISPLACED)
-
-
 def _mark(members: Members, which: Iterable[int], mark: int) -> None:
     if members.marks is None:
         members.marks = array("B", bytes(len(members)))
     for member in which:
         members.marks[member] |= mark
-
-
-def _undecoded(name: str, kind: Kind, start: int, stop: int) -> Field:
-    return Field(name, kind, (Span(start, stop),))
 
 
 def read_index(source: Source, span: Span, progress: Progress) -> Index:
@@ -218,27 +199,24 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     """
     progress.advance(0)
     emitter.judge_all(Verdict.NOT_CHECKABLE)
-    doubtful = [member for member, mark in enumerate(archive.members.marks or ()) if mark & MISPLACED]
-    for member in doubtful:
-        emitter.judge(member, Verdict.DOUBTFUL)
+    for member, mark in enumerate(archive.members.marks or ()):
+        if mark & MISPLACED:
+            emitter.judge(member, Verdict.DOUBTFUL)
     _look_at_inserted(archive, emitter, progress)
-    why = "bytes were lost or inserted"
-    if isinstance(archive.detail, Detail):
-        archive.detail.looked_for_newer = False  # all of it, or again
-    if newer := _look_for_newer(archive, progress):
+    if newer := _look_for_newer(archive, progress, LARGEST):
         report_newer(archive, emitter, newer)
-        why = "another archive is where the first members were"
-        doubtful = [each for each in range(len(archive.members)) if archive.verdict(each) is Verdict.DOUBTFUL]
-    if not len(archive.members) and any(finding.severity is Severity.ERROR for finding in archive.findings):
-        return "No members can be listed."
     errors = [finding.member for finding in archive.findings if finding.severity is Severity.ERROR]
+    if not len(archive.members) and errors:
+        return "No members can be listed."
     shifted = any(finding.code == codes.SHIFTED.code for finding in archive.findings)
     wrong, elsewhere = len(set(errors) - {None}), errors.count(None) - shifted
+    doubtful = archive.verdicts.count(VERDICTS.index(Verdict.DOUBTFUL))
     parts = [count(len(archive.members), "member")]
     if wrong:
         parts.append(f"{grouped(wrong)} of them with errors")
     if doubtful:
-        number = "all" if len(doubtful) == len(archive.members) else grouped(len(doubtful))
+        number = "all" if doubtful == len(archive.members) else grouped(doubtful)
+        why = "another archive is where the first members were" if newer else "bytes were lost or inserted"
         parts.append(f"{number} of them in doubt, because {why}")
     if elsewhere:
         parts.append(f"{count(elsewhere, 'error')} in the index or the footer")
@@ -259,21 +237,21 @@ def _look_at_inserted(archive: Archive, emitter: Emitter, progress: Progress) ->
     report_inserted(emitter, detail.text_mode, detail.doubled, size)
 
 
-def _look_for_newer(archive: Archive, progress: Progress, most: int = LARGEST) -> Newer | None:
+def _look_for_newer(archive: Archive, progress: Progress, most: int) -> Newer | None:
     """An archive in the first ``most`` bytes that was written over the beginning. Raises SourceError and Cancelled."""
     detail = archive.detail
-    if not isinstance(detail, Detail) or detail.shift is not None or detail.looked_for_newer:
-        return detail.newer if isinstance(detail, Detail) else None
-    if any(each.code == codes.TWO_ARCHIVES.code for each in archive.findings):
+    joined = any(each.code == codes.TWO_ARCHIVES.code for each in archive.findings)
+    if not isinstance(detail, Detail) or detail.shift is not None or joined:
         return None
-    detail.newer = find_newer(archive, min(most, detail.stop), progress)
-    detail.looked_for_newer = True
+    detail.newer, detail.looked_for_newer = find_newer(archive, min(most, detail.stop), progress), True
     return detail.newer
 
 
 def doubt(archive: Archive, index: int, progress: Progress) -> str:
     """Whether another archive is where the first members were. Objects on a server are replaced as a whole."""
-    if is_remote(archive.source) or not archive.members.stored(index):
+    stored, detail = archive.members.stored(index), archive.detail
+    if is_remote(archive.source) or not stored:
         return ""
-    newer = _look_for_newer(archive, progress, max(MAX_SEARCHED_BYTES, 2 * archive.members.stored(index)))
+    known = isinstance(detail, Detail) and detail.looked_for_newer
+    newer = detail.newer if known else _look_for_newer(archive, progress, max(MAX_SEARCHED_BYTES, 2 * stored))
     return "another archive is where the first members were, so these may be bytes of that one" if newer else ""

@@ -54,48 +54,60 @@ class _TooManyMembers(Exception):  # noqa: N818 - a result of reading, not an er
     """MAX_MEMBERS members are listed."""
 
 
-class _Reporter:
-    """Collects the problems of an index; ``data`` is its bytes, ``base`` their offset in the file."""
+class _Reader:
+    """Reads ``data``, whose first byte is at ``base`` in the file."""
 
-    def __init__(self, data: bytes, base: int) -> None:
+    def __init__(self, data: bytes, base: int, progress: Progress) -> None:
         self.data = data
         self.base = base
+        self.progress = progress
         self.scanner = Scanner(data)
         self.index = Index(Span(base, base + len(data)))
+        self.advanced = 0
+        self.first: dict[bytes, int] = {}
+        self.next_entries = NextEntryFinder(data)
+
+    def read(self) -> Index:
+        index, scanner = self.index, self.scanner
+        if self.data.startswith(BYTE_ORDER_MARK):
+            scanner.at = len(BYTE_ORDER_MARK)
+            scanner.note("a byte order mark", 0, len(BYTE_ORDER_MARK))
+        try:
+            self.parse(self.document)
+            if not len(index) and any(each.what.severity is Severity.ERROR for each in index.problems):
+                self.parse(self.entries_without_frame)
+        except _TooManyMembers:
+            rest = Span(scanner.at, len(self.data))
+            index.unread = self.span(*rest)
+            self.report(
+                codes.TOO_MANY_MEMBERS,
+                f"The index lists more than {MAX_MEMBERS:,} members. Only the first {len(index):,} are shown.",
+                rest,
+            )
+        self.report_deviations()
+        self.progress.advance(len(self.data) - self.advanced)
+        return index
+
+    # ---- problems ------------------------------------------------------------------------------------------------
 
     def span(self, start: int, stop: int) -> Span:
         """The file span of ``[start, stop)`` in ``data``."""
         return Span(self.base + start, self.base + stop)
-
-    def place(self, at: int) -> str:
-        """The file offset of ``at`` in ``data``, as text."""
-        return grouped(self.base + at)
 
     def report(self, what: FindingType, message: str, where: Span, entry: int | None = None, *others: Span) -> None:
         """Report a problem at the span ``where`` of ``data``; ``others`` are file spans."""
         if len(self.index.problems) < MAX_PROBLEMS:
             self.index.problems.append(Problem(what, message, (self.span(*where), *others), entry))
 
-    def report_malformed(self, problem: Malformed, resume: int | None = None) -> None:
+    def report_malformed(self, problem: Malformed, resume: int | None) -> None:
         """Report where the index cannot be parsed, and the offset in ``data`` where reading continues, if it does."""
-        where = Span(problem.at, min(problem.at + 1, len(self.data)))
         after = " The entries before it are listed." if len(self.index) else ""
         if resume is not None:
-            after = f" Reading continues with the entry at byte {self.place(resume)}."
+            after = f" Reading continues with the entry at byte {grouped(self.base + resume)}."
         self.report(
             codes.INDEX_MALFORMED,
-            f"The index is not JSON at byte {self.place(problem.at)}. It {problem.message}.{after}",
-            where,
-        )
-
-    def report_full(self) -> None:
-        """Report that the rest of the members is not listed."""
-        rest = Span(self.scanner.at, len(self.data))
-        self.index.unread = self.span(*rest)
-        self.report(
-            codes.TOO_MANY_MEMBERS,
-            f"The index lists more than {MAX_MEMBERS:,} members. Only the first {len(self.index):,} are shown.",
-            rest,
+            f"The index is not JSON at byte {grouped(self.base + problem.at)}. It {problem.message}.{after}",
+            Span(problem.at, min(problem.at + 1, len(self.data))),
         )
 
     def report_deviations(self) -> None:
@@ -104,40 +116,20 @@ class _Reporter:
             for span in islice(not_utf8(self.data), MAX_SPANS_PER_DEVIATION):
                 self.scanner.note(NOT_UTF8, *span)
         for deviation, places in self.scanner.deviations.items():
-            first = self.place(places[0].start)
+            first, *others = places
             least = "at least " if len(places) == MAX_SPANS_PER_DEVIATION else ""
-            readers = "strict readers" if deviation in REJECTED else "most readers"
-            times = "" if len(places) == 1 else f", {least}{len(places):,} times in all"
-            message = (
-                f"The index is not strict JSON. It has {deviation} at byte {first}{times}, which {readers} reject."
+            times = f", {least}{len(places):,} times in all" if others else ""
+            rejected = deviation in REJECTED
+            self.report(
+                codes.INDEX_NOT_JSON if rejected else codes.INDEX_NOT_STRICT_JSON,
+                f"The index is not strict JSON. It has {deviation} at byte {grouped(self.base + first.start)}{times}, "
+                f"which {'strict' if rejected else 'most'} readers reject.",
+                first,
+                None,
+                *(self.span(*place) for place in others),
             )
-            if len(self.index.problems) < MAX_PROBLEMS:
-                spans = tuple(self.span(*place) for place in places)
-                what = codes.INDEX_NOT_JSON if deviation in REJECTED else codes.INDEX_NOT_STRICT_JSON
-                self.index.problems.append(Problem(what, message, spans))
 
-
-class _Reader(_Reporter):
-    def __init__(self, data: bytes, base: int, progress: Progress) -> None:
-        super().__init__(data, base)
-        self.progress = progress
-        self.advanced = 0
-        self.first: dict[bytes, int] = {}
-        self.next_entries = NextEntryFinder(data)
-
-    def read(self) -> Index:
-        if self.data.startswith(BYTE_ORDER_MARK):
-            self.scanner.at = len(BYTE_ORDER_MARK)
-            self.scanner.note("a byte order mark", 0, len(BYTE_ORDER_MARK))
-        try:
-            self.parse(self.document)
-            if not len(self.index) and any(each.what.severity is Severity.ERROR for each in self.index.problems):
-                self.parse(self.entries_without_frame)
-        except _TooManyMembers:
-            self.report_full()
-        self.report_deviations()
-        self.progress.advance(len(self.data) - self.advanced)
-        return self.index
+    # ---- the outermost object ------------------------------------------------------------------------------------
 
     def parse(self, reading: Callable[[], None]) -> None:
         """Read as far as the index can be parsed."""
@@ -158,58 +150,41 @@ class _Reader(_Reporter):
                     key,
                 )
             seen.add(word)
-            self.part(word, key)
+            start = self.scanner.at
+            part = Part(word, self.span(start, start), len(self.index), len(self.index))
+            if len(self.index.parts) < MAX_PARTS:
+                self.index.parts.append(part)
+            try:
+                self.value_of(word, key)
+            finally:
+                part.span, part.last = self.span(start, self.scanner.at), len(self.index)
         self.scanner.space()
-        if self.scanner.at < len(self.data):
-            raise Malformed(self.scanner.at, "has bytes after the end of the document")
+        whole = Span(0, self.scanner.at)
+        if whole.stop < len(self.data):
+            raise Malformed(whole.stop, "has bytes after the end of the document")
         if b"files" not in seen:
-            self.report(
-                codes.INDEX_NO_FILES,
-                "The index has no key 'files', which lists the members.",
-                Span(0, self.scanner.at),
-            )
+            self.report(codes.INDEX_NO_FILES, "The index has no key 'files', which lists the members.", whole)
         if b"format_version" not in seen:
-            self.report(
-                codes.VERSION_MISSING,
-                "The index has no format_version. It is read as version 1.0.",
-                Span(0, self.scanner.at),
-            )
+            message = "The index has no format_version. It is read as version 1.0."
+            self.report(codes.VERSION_MISSING, message, whole)
 
-    def part(self, word: bytes, key: Span) -> None:
-        start = self.scanner.at
-        part = Part(word, self.span(start, start), len(self.index), len(self.index))
-        if len(self.index.parts) < MAX_PARTS:
-            self.index.parts.append(part)
-        try:
-            if word == b"files":
-                self.files()
-            elif word == b"format_version":
-                self.version()
-            else:
-                self.extra_part(word, key)
-                self.scanner.value()
-        finally:
-            part.span = self.span(start, self.scanner.at)
-            part.last = len(self.index)
-
-    def extra_part(self, word: bytes, key: Span) -> None:
-        self.report(
-            codes.INDEX_EXTRA_KEY,
-            f"The index has a key '{visible(word)}', which the specification does not define.",
-            key,
-        )
-
-    def version(self) -> None:
+    def value_of(self, word: bytes, key: Span) -> None:
+        """Read a value of the outermost object."""
+        if word == b"files" and self.scanner.byte() == OBJECT:
+            self.scanner.at += 1
+            self.entries()
+            return
+        if word not in (b"files", b"format_version"):
+            message = f"The index has a key '{visible(word)}', which the specification does not define."
+            self.report(codes.INDEX_EXTRA_KEY, message, key)
         value = self.scanner.value()
         text = self.data[value.start : value.stop]
-        if text == b'"1.0"' or (text[:1] == b'"' and unquoted(text) == b"1.0"):
-            return
-        shown = visible(text[:64])
-        self.report(
-            codes.VERSION_UNKNOWN,
-            f"format_version is {shown}, an unknown version. The index is read as version 1.0.",
-            value,
-        )
+        if word == b"files":
+            self.report(codes.INDEX_WRONG_TYPE, "'files' is not an object, so it lists no members.", value)
+        elif word == b"format_version" and text != b'"1.0"' and (text[:1] != b'"' or unquoted(text) != b"1.0"):
+            shown = visible(text[:64])
+            message = f"format_version is {shown}, an unknown version. The index is read as version 1.0."
+            self.report(codes.VERSION_UNKNOWN, message, value)
 
     def entries_without_frame(self) -> None:
         """Read the entries of an index that is damaged around them."""
@@ -217,27 +192,20 @@ class _Reader(_Reporter):
         if start is None:
             return
         index = self.index
-        index.parts = [part for part in index.parts if part.key != b"files" and part.span.stop <= self.base + start]
-        index.parts.append(Part(b"files", self.span(start, start)))
+        part = Part(b"files", self.span(start, start))
+        index.parts = [each for each in index.parts if each.key != b"files" and each.span.stop <= part.span.start]
+        index.parts.append(part)
         index.unread = None
         self.scanner.at = start
         try:
             self.entries()
         finally:
-            index.parts[-1].span = self.span(start, self.scanner.at)
-            index.parts[-1].last = len(index)
+            part.span, part.last = self.span(start, self.scanner.at), len(index)
 
-    def files(self) -> None:
-        scanner = self.scanner
-        if scanner.byte() != OBJECT:
-            value = scanner.value()
-            self.report(codes.INDEX_WRONG_TYPE, "'files' is not an object, so it lists no members.", value)
-            return
-        scanner.at += 1
-        self.entries()
+    # ---- entries -------------------------------------------------------------------------------------------------
 
     def entries(self) -> None:
-        """Read the entries, up to the brace that closes their object."""
+        """Read the entries, up to the brace that closes their object; continue at the next one after a problem."""
         scanner, first = self.scanner, True
         while True:
             if not first:
@@ -247,14 +215,18 @@ class _Reader(_Reporter):
                 if not scanner.element(OBJECT_END, first):
                     return
                 first = False
-                self.check_limit()
+                if len(self.index) >= MAX_MEMBERS:
+                    raise _TooManyMembers
                 self.entry()
             except Malformed as problem:
-                first = self.recover(problem, start)
-
-    def check_limit(self) -> None:
-        if len(self.index) >= MAX_MEMBERS:
-            raise _TooManyMembers
+                resume = problem.resume
+                if resume is None:
+                    key = scanner.key.start
+                    resume = self.next_entries.find(key + 1 if key >= start else start, problem.at)
+                if resume is None:
+                    raise
+                scanner.at, first = resume, True
+                self.report_malformed(problem, resume)
 
     def plain_entries(self) -> None:
         """Read consecutive entries in the usual form, up to the first that differs."""
@@ -277,41 +249,22 @@ class _Reader(_Reporter):
         self.progress.advance(self.scanner.at - self.advanced)
         self.advanced = self.scanner.at
 
-    def recover(self, problem: Malformed, start: int) -> bool:
-        """Continue at the next entry after a problem, or raise it again if there is none.
-
-        ``start`` is where the element with the problem begins.
-        """
-        resume = problem.resume
-        if resume is None:
-            key = self.scanner.key.start
-            resume = self.next_entries.find(key + 1 if key >= start else start, problem.at)
-        if resume is None:
-            raise problem
-        self.scanner.at = resume
-        self.report_malformed(problem, resume)
-        return True
-
     def named(self, key: Span) -> bytes:
         """The name in an entry's key. Reports a duplicate."""
         name = unquoted(self.data[key.start : key.stop])
         entry = len(self.index)
         earlier = self.first.setdefault(name, entry)
         if earlier != entry and len(self.index.problems) < MAX_PROBLEMS:
+            at = self.index.positions[earlier]
             self.report(
                 codes.DUPLICATE_NAME,
-                f"The name '{visible(name)}' is a duplicate: the index also has it at byte "
-                f"{grouped(self.index.positions[earlier])}. Most readers silently keep the last one.",
+                f"The name '{visible(name)}' is a duplicate: the index also has it at byte {grouped(at)}. Most readers "
+                "silently keep the last one.",
                 key,
                 entry,
-                self.string_at(self.index.positions[earlier]),
+                self.span(*Scanner(self.data, at - self.base).string()),
             )
         return name
-
-    def string_at(self, position: int) -> Span:
-        """The file span of the string that begins at a file offset."""
-        scanner = Scanner(self.data, position - self.base)
-        return self.span(*scanner.string())
 
     def entry(self) -> None:
         """Read the entry after its key; one without both numbers is listed as unreadable."""
@@ -320,74 +273,57 @@ class _Reader(_Reporter):
         name = self.named(key)
         numbers: dict[bytes, int | None] = {}
         try:
-            self.numbers(name, numbers)
+            self.numbers(visible(name), numbers)
         finally:
             start, stop = numbers.get(b"start_byte"), numbers.get(b"end_byte")
             marks = UNREADABLE if start is None or stop is None else 0
             start = LARGEST if start is None else start
             self.index.add(self.base + key.start, name, start, start if stop is None else stop, marks)
 
-    def numbers(self, name: bytes, numbers: dict[bytes, int | None]) -> None:
+    def numbers(self, shown: str, numbers: dict[bytes, int | None]) -> None:
         scanner, entry = self.scanner, len(self.index)
-        shown = visible(name)
         if scanner.byte() != OBJECT:
             value = scanner.value()
-            self.report(
-                codes.ENTRY_WRONG_TYPE,
-                f"The entry of '{shown}' is not an object with start_byte and end_byte.",
-                value,
-                entry,
-            )
+            message = f"The entry of '{shown}' is not an object with start_byte and end_byte."
+            self.report(codes.ENTRY_WRONG_TYPE, message, value, entry)
             return
         start = scanner.at
         for key in scanner.pairs():
             word = unquoted(self.data[key.start : key.stop])
             if word in numbers:
-                self.report(
-                    codes.ENTRY_DUPLICATE_KEY,
-                    f"The entry of '{shown}' has a duplicate key {word.decode()}.",
-                    key,
-                    entry,
-                )
+                message = f"The entry of '{shown}' has a duplicate key {word.decode()}."
+                self.report(codes.ENTRY_DUPLICATE_KEY, message, key, entry)
             if word in _NUMBERS:
-                value = scanner.value()
-                number = self.number(word.decode(), shown, value)
+                number = self.number(word.decode(), shown, scanner.value())
                 numbers[word] = number if scanner.follows(b",}") else None  # or else digits may be missing
+            elif _NEW_ENTRY.match(self.data, scanner.at):
+                message = f"begins a new entry before the entry of '{shown}' is closed"
+                raise Malformed(key.start, message, resume=key.start)
             else:
-                self.extra_key(word, shown, key)
+                scanner.value()
+                self.advance()
+                if len(self.index.problems) < MAX_PROBLEMS:  # the words of very many take time
+                    self.report(
+                        codes.ENTRY_EXTRA_KEY,
+                        f"The entry of '{shown}' has a key '{visible(word)}', which the specification does not define.",
+                        key,
+                        entry,
+                    )
         for word in _NUMBERS:
             if word not in numbers:
-                self.report(
-                    codes.ENTRY_MISSING_KEY,
-                    f"The entry of '{shown}' has no {word.decode()}, so the place of its data is unknown.",
-                    Span(start, scanner.at),
-                    entry,
-                )
-
-    def extra_key(self, word: bytes, shown: str, key: Span) -> None:
-        if _NEW_ENTRY.match(self.data, self.scanner.at):
-            raise Malformed(key.start, f"begins a new entry before the entry of '{shown}' is closed", resume=key.start)
-        self.scanner.value()
-        self.advance()
-        if len(self.index.problems) >= MAX_PROBLEMS:
-            return
-        self.report(
-            codes.ENTRY_EXTRA_KEY,
-            f"The entry of '{shown}' has a key '{visible(word)}', which the specification does not define.",
-            key,
-            len(self.index),
-        )
+                message = f"The entry of '{shown}' has no {word.decode()}, so the place of its data is unknown."
+                self.report(codes.ENTRY_MISSING_KEY, message, Span(start, scanner.at), entry)
 
     def number(self, word: str, shown: str, value: Span) -> int | None:
         text = self.data[value.start : value.stop]
-        written = visible(text[:40])
         if not _INTEGER.fullmatch(text):
-            wrong, what = f"is {written}, which is not an integer", codes.NUMBER_NOT_INTEGER
+            wrong, what = "which is not an integer", codes.NUMBER_NOT_INTEGER
         elif text.startswith(b"-"):
-            wrong, what = f"is {written}, which is negative", codes.NUMBER_NEGATIVE
+            wrong, what = "which is negative", codes.NUMBER_NEGATIVE
         elif len(text) > 20 or int(text) > LARGEST:
-            wrong, what = f"is {written}, far out of range", codes.NUMBER_OUT_OF_RANGE
+            wrong, what = "far out of range", codes.NUMBER_OUT_OF_RANGE
         else:
             return int(text)
-        self.report(what, f"{word} of '{shown}' {wrong}, so its data cannot be read.", value, len(self.index))
+        message = f"{word} of '{shown}' is {visible(text[:40])}, {wrong}, so its data cannot be read."
+        self.report(what, message, value, len(self.index))
         return None

@@ -154,16 +154,17 @@ def entry_field(data: bytes, span: Span, member: int) -> Field:
     try:
         key = scanner.string()
         name = unquoted(data[key.start : key.stop])
-        inside.append(Field("name", Kind.NAME, (_shifted(key, span.start),), visible(name)))
+        inside.append(Field("name", Kind.NAME, (Span(span.start, span.start + key.stop),), visible(name)))
         scanner.expect(COLON, "after a key")
         scanner.space()
         for inner in scanner.pairs():
             word = unquoted(data[inner.start : inner.stop])
             value = scanner.value()
-            if len(inside) >= _MAX_FIELDS_PER_ENTRY:
-                continue
-            numbers[word] = _integer(data[value.start : value.stop])
-            inside.append(_number(word, _shifted(value, span.start), data, value, numbers))
+            text = data[value.start : value.stop]
+            if len(inside) < _MAX_FIELDS_PER_ENTRY:
+                numbers[word] = int(text) if text.isdigit() and len(text) <= 20 else None
+                place = Span(span.start + value.start, span.start + value.stop)
+                inside.append(_number(word, place, text, numbers))
         scanner.space()
         if scanner.at < len(data) and data[scanner.at] == COMMA:
             scanner.at += 1
@@ -180,32 +181,17 @@ def entry_field(data: bytes, span: Span, member: int) -> Field:
     return Field("entry", INDEX_ENTRY, (span,), visible(name), note, children, member=member, label=label)
 
 
-def _number(word: bytes, span: Span, data: bytes, value: Span, numbers: dict[bytes, int | None]) -> Field:
-    number = numbers[word]
+def _number(word: bytes, span: Span, text: bytes, numbers: dict[bytes, int | None]) -> Field:
+    number, start = numbers[word], numbers.get(b"start_byte")
+    shown = visible(text[:_MAX_SHOWN_BYTES])
     if word not in (b"start_byte", b"end_byte"):
-        return Field(visible(word), Kind.TEXT, (span,), visible(data[value.start : value.stop][:_MAX_SHOWN_BYTES]))
+        return Field(visible(word), Kind.TEXT, (span,), shown)
     if number is None:
-        return Field(
-            word.decode(),
-            Kind.OFFSET,
-            (span,),
-            visible(data[value.start : value.stop][:_MAX_SHOWN_BYTES]),
-            "Not a byte offset.",
-        )
-    if word == b"start_byte":
-        note = f"The data begins at byte {grouped(number)} ({hexadecimal(number)})."
-    else:
-        start = numbers.get(b"start_byte")
+        return Field(word.decode(), Kind.OFFSET, (span,), shown, "Not a byte offset.")
+    note = f"The data begins at byte {grouped(number)} ({hexadecimal(number)})."
+    if word == b"end_byte":
         note = "exclusive" if start is None or number < start else f"exclusive: {in_bytes(number - start)}"
     return Field(word.decode(), Kind.OFFSET, (span,), number, note)
-
-
-def _integer(text: bytes) -> int | None:
-    return int(text) if text.isdigit() and len(text) <= 20 else None
-
-
-def _shifted(span: Span, offset: int) -> Span:
-    return Span(span.start + offset, span.stop + offset)
 
 
 _READ_BYTES = (4 << 10, 1 << 20)
@@ -221,27 +207,13 @@ class EntrySpans:
         self._index = index
         self._heads = members.heads
 
-    def name(self, member: int) -> Spans:
-        """The name, with its quotes."""
-        return self._found(member, "name", Kind.NAME)
-
-    def number(self, member: int, word: str) -> Spans:
-        """The value of ``start_byte`` or ``end_byte``; several spans if the key is repeated."""
-        return self._found(member, word, Kind.OFFSET)
-
-    def _found(self, member: int, name: str, kind: Kind) -> Spans:
+    def of(self, member: int, name: str) -> Spans:
+        """The ``name`` with its quotes, ``start_byte`` or ``end_byte``; several spans if the key is repeated."""
+        start = self._heads[member]
         for most in _READ_BYTES:
-            found = tuple(
-                child.spans[0]
-                for child in self._entry(member, most).children
-                if (child.name, child.kind) == (name, kind)
-            )
-            if found:
+            data = self._source.read(start, min(most, self._index.stop - start))
+            children = entry_field(data, Span(start, start + len(data)), member).children
+            own = (each for each in children if each.name == name and each.kind in (Kind.NAME, Kind.OFFSET))
+            if found := tuple(each.spans[0] for each in own):
                 return found
-        start = self._heads[member]
         return (Span(start, start),)
-
-    def _entry(self, member: int, most: int) -> Field:
-        start = self._heads[member]
-        data = self._source.read(start, min(most, self._index.stop - start))
-        return entry_field(data, Span(start, start + len(data)), member)

@@ -16,7 +16,7 @@ from inspector.formats._damage import Doubled
 from inspector.formats._extents import Rows
 from inspector.formats.caf import codes
 from inspector.formats.caf.fields import EntrySpans
-from inspector.formats.caf.index import UNLISTED, members_out_of_range
+from inspector.formats.caf.index import UNLISTED
 from inspector.formats.caf.shift import Shift, first_archive_size
 
 START, END = "start_byte", "end_byte"
@@ -26,10 +26,9 @@ def report_ranges(emitter: Emitter, stop: int, members: Members, entries: EntryS
     """Report members whose range is reversed or leaves the data section ``[0, stop)``."""
     reversed_ones = CappedFindings(emitter, codes.ENTRY_REVERSED, "members whose start_byte is past their end_byte")
     outside = CappedFindings(emitter, codes.ENTRY_OUT_OF_RANGE, "members that lie out of range")
-    for member in members_out_of_range(members, stop):
-        if members.marks is not None and members.marks[member] & UNREADABLE:
+    for member, (first, last) in enumerate(zip(members.starts, members.stops, strict=True)):
+        if first <= last <= stop or (members.marks is not None and members.marks[member] & UNREADABLE):
             continue
-        first, last = members.starts[member], members.stops[member]
         if (reversed_ones if first > last else outside).full():
             continue
         name = visible(members.path(member))
@@ -37,16 +36,16 @@ def report_ranges(emitter: Emitter, stop: int, members: Members, entries: EntryS
             message = (
                 f"The range of '{name}' is reversed: start_byte {grouped(first)} is past end_byte {grouped(last)}."
             )
-            reversed_ones.add(message, [*entries.number(member, START), *entries.number(member, END)], member)
+            reversed_ones.add(message, [*entries.of(member, START), *entries.of(member, END)], member)
         elif last > stop:
             missing = in_bytes(last - max(first, stop))
             message = (
                 f"'{name}' is out of range: it ends at byte {grouped(last)}, but the data section ends at byte "
                 f"{grouped(stop)}. {missing} {verb(last - max(first, stop), 'is', 'are')} missing."
             )
-            numbers = [*entries.number(member, START)] if first > stop else []
+            numbers = [*entries.of(member, START)] if first > stop else []
             present = [(first, stop)] if first < stop else []
-            outside.add(message, [*numbers, *entries.number(member, END), *present], member)
+            outside.add(message, [*numbers, *entries.of(member, END), *present], member)
     reversed_ones.close()
     outside.close()
 
@@ -61,7 +60,7 @@ def report_layout(emitter: Emitter, members: Members, rows: Rows, entries: Entry
         names = f"'{visible(members.path(earlier))}' and '{visible(members.path(later))}'"
         overlaps.add(
             f"{names} overlap: both claim {in_bytes(stop - start)} from byte {grouped(start)} on.",
-            [(start, stop), *entries.number(earlier, END), *entries.number(later, START)],
+            [(start, stop), *entries.of(earlier, END), *entries.of(later, START)],
             later,
         )
     overlaps.dropped += rows.overlap_count - len(rows.overlaps)
@@ -106,7 +105,7 @@ def report_shift(emitter: Emitter, shift: Shift, members: Members, entries: Entr
             f"So {'the last member ends' if outside == 1 else f'the last {grouped(outside)} members end'} out of range."
         )
     message.append(_where(shift, members))
-    last = entries.number(len(members) - 1, END) if len(members) else ()
+    last = entries.of(len(members) - 1, END) if len(members) else ()
     emitter.report(codes.SHIFTED, " ".join(message), shift.bounds, *last)
 
 
@@ -178,7 +177,7 @@ def report_names(emitter: Emitter, members: Members, suspects: Iterable[int], en
         path = members.path(member)
         for hazard in hazards(path):
             if not names.full():
-                names.add(f"The name '{visible(path)}' {hazard}.", [*entries.name(member)], member)
+                names.add(f"The name '{visible(path)}' {hazard}.", [*entries.of(member, "name")], member)
     names.close()
 
 

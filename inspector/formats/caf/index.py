@@ -1,13 +1,12 @@
-"""An index in columns, and operations on whole columns of members (CAF.md, section 2, File Index Section).
-
-From a few thousand members on, numpy does the work.
-"""
+"""An index in columns, and operations on whole columns of members (CAF.md, section 2, File Index Section)."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import accumulate, chain
+from operator import lt, sub
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
@@ -103,12 +102,7 @@ class Index(Struct):
         self.name_stops.append(len(self.names))
 
 
-MAX_MEMBERS_WITHOUT_NUMPY = 4_096
-"""With fewer members numpy is not worth its import."""
-
 _MEMBERS_PER_BLOCK = 16_384
-_NAMES_PER_BLOCK = 2_048
-"""Names reordered at a time: each of their bytes takes 24 meanwhile."""
 _MAX_UNCHECKED_NAME_BYTES = 255
 """Longer names are always examined: only they can be too long or too deep."""
 
@@ -116,13 +110,13 @@ _MAX_UNCHECKED_NAME_BYTES = 255
 def archive_order(index: Index) -> Sequence[int]:
     """The entries in the order of their data: by start, stop and position in the index."""
     starts, stops = index.starts, index.stops
-    if len(index) <= MAX_MEMBERS_WITHOUT_NUMPY:
-        return sorted(range(len(index)), key=lambda entry: (starts[entry], stops[entry]))
+    if len(index) <= _MEMBERS_PER_BLOCK:  # fewer than numpy is worth its import for
+        found = sorted(range(len(index)), key=lambda entry: (starts[entry], stops[entry]))
+        return range(len(index)) if all(map(lt, found, found[1:])) else found
     import numpy as np
 
     lows, highs = np.frombuffer(starts, np.uint64), np.frombuffer(stops, np.uint64)
-    rising = (lows[1:] > lows[:-1]) | ((lows[1:] == lows[:-1]) & (highs[1:] >= highs[:-1]))
-    if rising.all():
+    if ((lows[1:] > lows[:-1]) | ((lows[1:] == lows[:-1]) & (highs[1:] >= highs[:-1]))).all():
         return range(len(index))
     order = array("I", (0,)) * len(index)
     np.frombuffer(order, np.uint32)[:] = sorted_extents(lows, highs)
@@ -139,70 +133,22 @@ def members_in(order: Sequence[int], index: Index) -> Members:
         members.paths, members.starts, members.stops = index.names, index.starts, index.stops
         members.marks = index.marks if members.marks is not None else None
         members.heads, members.path_stops = index.positions, index.name_stops
-    elif len(order) <= MAX_MEMBERS_WITHOUT_NUMPY:
-        for entry in order:
-            marks = index.marks[entry] if members.marks is not None else 0
-            start, stop, position = index.starts[entry], index.stops[entry], index.positions[entry]
-            members.append(index.name(entry), start, stop, head=position, marks=marks)
-    else:
-        _reorder(order, index, members)
-    return members
+        return members
 
+    def reordered(column: array[int]) -> array[int]:
+        return array(column.typecode, map(column.__getitem__, order))
 
-def _reorder(order: Sequence[int], index: Index, members: Members) -> None:
-    """Copy the columns in another order.
-
-    The starts come first, into memory that sorting has freed, then the largest column, to keep the peak low.
-    """
-    import numpy as np
-
-    entries = np.asarray(order)
-    members.starts, index.starts = _reordered(index.starts, entries), array("Q")
-    _reorder_names(entries, index, members)
-    members.stops, index.stops = _reordered(index.stops, entries), array("Q")
-    members.heads = _reordered(index.positions, entries)
+    members.starts, index.starts = reordered(index.starts), array("Q")
+    for first in range(0, len(order), _MEMBERS_PER_BLOCK):
+        members.paths += b"".join(map(index.name, order[first : first + _MEMBERS_PER_BLOCK]))
+    sizes = array("Q", map(sub, index.name_stops, chain((0,), index.name_stops)))
+    index.names, index.name_stops = bytearray(), array("Q")
+    members.path_stops = array("Q", accumulate(map(sizes.__getitem__, order)))
+    members.stops, index.stops = reordered(index.stops), array("Q")
+    members.heads = reordered(index.positions)
     if members.marks is not None:
-        members.marks = _reordered(index.marks, entries)
-    members.path_stops, index.name_stops = index.name_stops, array("Q")
-
-
-def _reordered(column: array[int], entries: NDArray[Any]) -> array[int]:
-    import numpy as np
-
-    reordered = array(column.typecode, (0,)) * len(entries)
-    old, new = (np.frombuffer(each, f"u{column.itemsize}") for each in (column, reordered))
-    # All entries exist; mode="raise" would copy the output.
-    np.take(old, entries, out=new, mode="clip")
-    return reordered
-
-
-def _reorder_names(entries: NDArray[Any], index: Index, members: Members) -> None:
-    """Copy the names. Their stops overwrite the old ones, which are not needed afterwards."""
-    import numpy as np
-
-    stops = np.frombuffer(index.name_stops, np.int64)
-    members.paths = _reordered_names(entries, index.names, stops)
-    index.names = bytearray()
-    sizes = np.diff(stops, prepend=0)
-    np.cumsum(sizes[entries], out=stops)
-
-
-def _reordered_names(entries: NDArray[Any], old: bytearray, stops: NDArray[Any]) -> bytearray:
-    """The names in another order. This is the peak of memory in decoding, so nothing else is kept meanwhile."""
-    import numpy as np
-
-    names = np.frombuffer(old, np.uint8)
-    reordered = bytearray(len(old))
-    at = 0
-    for first in range(0, len(entries), _NAMES_PER_BLOCK):
-        block = entries[first : first + _NAMES_PER_BLOCK]
-        lengths = stops[block] - np.where(block, stops[np.maximum(block, 1) - 1], 0)
-        # The offset of each byte in the old blob, counted from where its name begins there.
-        shifts = stops[block] - np.cumsum(lengths)
-        data = names[np.arange(int(lengths.sum())) + np.repeat(shifts, lengths)].tobytes()
-        reordered[at : at + len(data)] = data
-        at += len(data)
-    return reordered
+        members.marks = reordered(index.marks)
+    return members
 
 
 def inverse(order: Sequence[int]) -> Sequence[int]:
@@ -210,35 +156,18 @@ def inverse(order: Sequence[int]) -> Sequence[int]:
     if isinstance(order, range):
         return order
     found = array("I", (0,)) * len(order)
-    if len(order) <= MAX_MEMBERS_WITHOUT_NUMPY:
-        for place, entry in enumerate(order):
-            found[entry] = place
-    else:
-        import numpy as np
-
-        np.frombuffer(found, np.uint32)[np.asarray(order)] = np.arange(len(order), dtype=np.uint32)
+    for place, entry in enumerate(order):
+        found[entry] = place
     return found
-
-
-def members_out_of_range(members: Members, stop: int) -> Iterable[int]:
-    """Members whose range is reversed or ends after ``stop``."""
-    if len(members) <= MAX_MEMBERS_WITHOUT_NUMPY:
-        pairs = zip(members.starts, members.stops, strict=True)
-        return [member for member, (first, last) in enumerate(pairs) if first > last or last > stop]
-    import numpy as np
-
-    starts, stops = np.frombuffer(members.starts, np.uint64), np.frombuffer(members.stops, np.uint64)
-    return map(int, np.flatnonzero((starts > stops) | (stops > np.uint64(stop))))
 
 
 def suspicious_names(members: Members) -> Iterator[int]:
     """Members whose names may be hazardous; all other names are not."""
-    if len(members) <= MAX_MEMBERS_WITHOUT_NUMPY:
+    if len(members) <= _MEMBERS_PER_BLOCK // 4:
         yield from range(len(members))
         return
     for first in range(0, len(members), _MEMBERS_PER_BLOCK):
-        last = min(first + _MEMBERS_PER_BLOCK, len(members))
-        yield from _suspicious(members, first, last)
+        yield from _suspicious(members, first, min(first + _MEMBERS_PER_BLOCK, len(members)))
 
 
 def _suspicious(members: Members, first: int, last: int) -> Iterable[int]:

@@ -14,7 +14,7 @@ from inspector.core.field import locate
 from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
-from inspector.formats.caf import FORMAT, exact, fast, index
+from inspector.formats.caf import FORMAT, exact, fast
 from inspector.formats.caf.exact import read_exactly
 from inspector.formats.caf.fast import read_fast
 from inspector.formats.caf.index import Index
@@ -152,11 +152,7 @@ def test_hazardous_names_among_many_are_found(build: Build, decoded: Decoded) ->
     assert found == set(hazardous)
 
 
-@pytest.mark.parametrize("few", [0, 10**9])
-def test_columns_are_answered_alike_with_and_without_numpy(
-    few: int, build: Build, decoded: Decoded, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(index, "MAX_MEMBERS_WITHOUT_NUMPY", few)
+def test_members_stand_in_the_order_of_their_data_whatever_they_lack(build: Build, decoded: Decoded) -> None:
     files = {
         "b": {"start_byte": 6, "end_byte": 9},
         "../a": {"start_byte": 0, "end_byte": 3},
