@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from array import array
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -34,7 +33,7 @@ from inspector.formats.caf.decode import Detail
 from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, index_from_footer
 from inspector.formats.caf.overwritten import END_BYTE, MAX_COMPARED_INDEX_BYTES, caf_end
 from inspector.formats.caf.salvage import older
-from inspector.formats.caf.shift import is_text_behind
+from inspector.formats.caf.shift import Shift, is_text_behind
 
 MAX_INDEX_BYTES = 1 << 20
 """The largest index of which bits are tried."""
@@ -120,18 +119,22 @@ def _last(source: Source, low: int) -> int | None:
     return start if start > 0 and start >= low else None
 
 
+def _shift_of(archive: Archive) -> Shift | None:
+    return archive.detail.shift if isinstance(archive.detail, Detail) else None
+
+
 def _fronts(archive: Archive, progress: Progress) -> Sequence[int]:
     """As many bytes as came, where no member is seen in its place: seen to be moved, or of another kind than the first.
 
     Zeros may be those of the first member, and so may the first bytes of others than text.
     """
-    shift, source = archive.detail.shift if isinstance(archive.detail, Detail) else None, archive.source
+    shift, source = _shift_of(archive), archive.source
     if shift is None or shift.size <= 0 or shift.bounds.start:
         return ()
     head = source.read(0, min(shift.size, TAIL_TEXT_BYTES))
     if shift.front or (is_text_behind(source, archive.members, shift.size) and not is_text(head)):
         return (shift.size,)
-    if shift.size < _MIN_ZEROS or not source.read(shift.size, 1).strip(b"\0") or any(head):
+    if shift.size < _MIN_ZEROS or not source.read(shift.size, 1).strip(b"\0"):
         return ()
     for piece in blocks(source, 0, shift.size):
         progress.advance(0)
@@ -148,44 +151,32 @@ def _newer(archive: Archive) -> Newer | None:
 
 
 def _expected_size(archive: Archive) -> int | None:
-    """Where its members end, which follow one another, and all from the index on."""
-    index, stop = _index_of(archive), _end_of_tiled(archive.members.starts, archive.members.stops)
-    return stop + archive.source.size - index.start if index is not None and stop else None
-
-
-def _end_of_tiled(starts: array[int], stops: array[int]) -> int:
-    """Where members end that follow one another without a gap or an overlap; 0 where they do not."""
-    at = 0
-    for start, stop in sorted(zip(starts, stops, strict=True)):
-        if start != at:
-            return 0
-        at = stop
-    return at
+    """Where its members end, which follow one another without a gap or an overlap, and all from the index on."""
+    index, members = _index_of(archive), sorted(zip(archive.members.starts, archive.members.stops, strict=True))
+    ends = [0, *(stop for _, stop in members)]
+    tiled = all(start == end for (start, _), end in zip(members, ends, strict=False))
+    return ends[-1] + archive.source.size - index.start if index is not None and tiled and ends[-1] else None
 
 
 def _resized(archive: Archive, change: int) -> FoundCause | None:
-    """So many bytes before the index went or came; None for a part that went, which says as much of any format."""
-    if change > 0:
-        return _inserted(archive, change, part_of(change))
-    if not change or part_of(-change):
-        return None
-    return fewer(archive, change, f"{in_bytes(-change)} {verb(-change, 'is', 'are')} missing before the index")
+    """So many bytes before the index went or came; None for a part that went, which says as much of any format.
 
-
-def _inserted(archive: Archive, change: int, part: int) -> FoundCause:
-    """Bytes too many before the index; the check says where they may be, and whether they occur twice."""
+    Of bytes that came the check says where they may be, and whether they occur twice.
+    """
+    part = part_of(abs(change))
+    if change <= 0:
+        first = f"{in_bytes(-change)} {verb(-change, 'is', 'are')} missing before the index"
+        return fewer(archive, change, first) if change and not part else None
     twice = next((each for each in wrong(archive) if each.code == "caf-doubled"), None)
-    size = f"{'A part of ' if part else ''}{in_bytes(change)}"
-    were = verb(1 if part else change, "was", "were")
+    size, number = f"{'A part of ' if part else ''}{in_bytes(change)}", 1 if part else change
+    happened = f"{verb(number, 'was', 'were')} inserted"
     if twice is not None:
-        first = f"{size} {'is' if part else 'are'} there twice before the index."
-    else:
-        first = f"{size} {were} inserted before the index."
+        happened = f"{'is' if part else 'are'} there twice"
     message = (
-        f"{first} By its own records the file has {in_bytes(archive.source.size - change)}, and it has "
-        f"{in_bytes(archive.source.size)}.{f' Transfers use parts of {part >> 20} MiB.' if part else ''} A retried "
-        "or joined transfer does that. Members after them are shifted. Copy the file again, or let repair write a "
-        "copy without them."
+        f"{size} {happened} before the index. By its own records the file has "
+        f"{in_bytes(archive.source.size - change)}, and it has {in_bytes(archive.source.size)}."
+        f"{f' Transfers use parts of {part >> 20} MiB.' if part else ''} A retried or joined transfer does that. "
+        "Members after them are shifted. Copy the file again, or let repair write a copy without them."
     )
     cause = Cause.DOUBLED_PART if twice is not None and part else Cause.INSERTED_BYTES
     spans = twice.spans if twice is not None and twice.spans else (Span(0, archive.source.size),)
@@ -196,39 +187,28 @@ def _inserted(archive: Archive, change: int, part: int) -> FoundCause:
 
 
 def _flipped_record(archive: Archive, progress: Progress) -> FoundCause | None:
-    return _in_footer(archive) or _in_index(archive, progress)
-
-
-def _in_footer(archive: Archive) -> FoundCause | None:
     index, source = _index_of(archive), archive.source
-    if (
-        index is None
-        or index.stop != source.size - FOOTER_SIZE
-        or [each.code for each in wrong(archive)] != ["caf-footer"]
-    ):
+    if index is None or index.stop != source.size - FOOTER_SIZE:
         return None
-    expected = index.size.to_bytes(FOOTER_SIZE, "little")
-    place = one_bit(source.read(index.stop, FOOTER_SIZE), expected)
-    if place is None:
+    there, expected = source.read(index.stop, FOOTER_SIZE), index.size.to_bytes(FOOTER_SIZE, "little")
+    if there == expected:
+        return _in_index(archive, index, progress)
+    place = one_bit(there, expected)
+    if place is None or [each.code for each in wrong(archive)] != ["caf-footer"]:
         return None
-    return flipped(
-        archive, index.stop + place, expected[place], "the footer", "The index has the size that it then names."
-    )
+    why = "The index has the size that it then names."
+    return flipped(archive, index.stop + place, expected[place], "the footer", why)
 
 
-def _in_index(archive: Archive, progress: Progress) -> FoundCause | None:
+def _in_index(archive: Archive, index: Span, progress: Progress) -> FoundCause | None:
     """The bit of an index with which it is JSON and its members fill the data section.
 
     Where only the last end differs from where the data ends, bytes that were lost or inserted explain it as well.
     """
-    index, source = _index_of(archive), archive.source
-    if isinstance(archive.detail, Detail) and archive.detail.shift is not None:
+    if _shift_of(archive) is not None or index.size > MAX_INDEX_BYTES:
         return None
-    if index is None or index.size > MAX_INDEX_BYTES or index.stop != source.size - FOOTER_SIZE:
-        return None
-    data = source.read(index.start, index.size)
-    sized = int.from_bytes(source.read(index.stop, FOOTER_SIZE), "little") == index.size
-    if not sized or _fills(data, index.start):
+    data = archive.source.read(index.start, index.size)
+    if _fills(data, index.start):
         return None
     suspects = _suspects(archive, data, index)
     if 8 * len(suspects) * len(data) > MAX_TRIED_BYTES:
@@ -242,7 +222,7 @@ def _in_index(archive: Archive, progress: Progress) -> FoundCause | None:
         why += f" So they do with {len(others)} other values of that byte: it is part of a name."
     offset = index.start + at
     title = f"Restore the flipped bit: byte {grouped(offset)} from {hexadecimal(data[at], 2)} to {hexadecimal(old, 2)}"
-    edit = Edit(title, (Patch(offset, data[at : at + 1], bytes((old,))),), source.size, source.size)
+    edit = Edit(title, (Patch(offset, data[at : at + 1], bytes((old,))),), archive.source.size, archive.source.size)
     claim = "The damage is one flipped bit, and nothing but the index says what the names were."
     codes = frozenset(each.code for each in wrong(archive))
     repair = Repair(LIKELY_CODE, title, codes, claim=claim, edit=edit)
@@ -287,15 +267,16 @@ def _fills(data: bytes, stop: int) -> bool:
     """Whether bytes are an index whose members fill the bytes up to ``stop`` exactly."""
     try:
         index = json.loads(data.decode())
-        entries = sorted((each["start_byte"], each["end_byte"]) for each in index["files"].values())
+        entries = list(index["files"].values())
+        ranges = sorted((each["start_byte"], each["end_byte"]) for each in entries)
         if index.get("format_version", "1.0") != "1.0" or index.keys() - {"files", "format_version"}:
             return False
-        if any(each.keys() != {"start_byte", "end_byte"} for each in index["files"].values()):
+        if any(each.keys() != {"start_byte", "end_byte"} for each in entries):
             return False
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return False
     at = 0
-    for start, end in entries:
+    for start, end in ranges:
         if start != at or type(end) is not int or end < start:
             return False
         at = end

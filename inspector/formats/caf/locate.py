@@ -74,14 +74,12 @@ def probe(source: Source) -> ProbeResult:
     index, or, if the footer is wrong or missing, the numbers in the index with that place.
     """
     _, span = index_from_footer(source)
-    if span is not None and _ends_with_brace(source, span):
-        opening = head(source, span)
-        if OPENING.match(opening):
-            return ProbeResult.CERTAIN
-        if opening[:1] == b"{":
-            return ProbeResult.POSSIBLE
-    opens = span is not None and OPENING.match(head(source, span)) is not None
-    return ProbeResult.POSSIBLE if opens or _ends_in_index(source) else ProbeResult.NO
+    opening = b"" if span is None else head(source, span)
+    if span is not None and opening[:1] == b"{":
+        start = max(span.start, span.stop - _TAIL_BYTES)
+        if source.read(start, span.stop - start).rstrip(SPACE).endswith(b"}"):
+            return ProbeResult.CERTAIN if OPENING.match(opening) else ProbeResult.POSSIBLE
+    return ProbeResult.POSSIBLE if OPENING.match(opening) or _ends_in_index(source) else ProbeResult.NO
 
 
 def find_index(source: Source) -> Place:
@@ -99,9 +97,20 @@ def find_index(source: Source) -> Place:
     found = search(source)
     if found is not None:
         return _found(source, found, value)
-    if span is not None and _has_entries(source, span):
-        return Place(span, footer, value)
-    return _not_found(footer, value, span)
+    wrong = f"only {in_bytes(footer.start)} precede it"
+    if span is not None:
+        opening = source.read(span.start, min(_HEAD_BYTES, span.size))
+        if _OBJECT.match(opening) or first_entry(opening) is not None:
+            return Place(span, footer, value)  # with a damaged opening
+        wrong = f"no index begins at byte {grouped(span.start)}"
+    return Place(
+        None,
+        footer if span is not None else None,
+        value,
+        f"{_footer_says(value)}, but {wrong}. A search at the end of the file found no index either, so no members can "
+        "be listed.",
+        (footer,) if span is None else (footer, Span(span.start, span.start + 1)),
+    )
 
 
 def index_from_footer(source: Source) -> tuple[int, Span | None]:
@@ -152,8 +161,10 @@ def object_at(source: Source, start: int) -> Found | None:
             scanner.value()
         except Malformed as problem:
             if not problem.end:
-                cut_off = _only_zeros_from(source, start + problem.at)
-                return Found(Span(start, source.size), False) if cut_off else None
+                # A file may end in zeros after a crash that kept its size but not its last data.
+                at, stop = start + problem.at, source.size
+                zeros = at < stop <= at + _MAX_TRAILING_ZEROS and not source.read(at, stop - at).strip(b"\0")
+                return Found(Span(start, stop), False) if zeros else None
         else:
             return Found(Span(start, start + scanner.at), True)
         if len(data) < length:
@@ -225,31 +236,8 @@ def _opening_quote(data: bytes, low: int, stop: int) -> int | None:
     return None
 
 
-def _has_entries(source: Source, span: Span) -> bool:
-    """Whether bytes that do not open like an index are one with a damaged opening."""
-    opening = source.read(span.start, min(_HEAD_BYTES, span.size))
-    return _OBJECT.match(opening) is not None or first_entry(opening) is not None
-
-
 def _footer_says(value: int) -> str:
     return f"The footer says the index size is {in_bytes(value)} ({hexadecimal(value)})"
-
-
-def _not_found(footer: Span, value: int, span: Span | None) -> Place:
-    """The place of an index that is neither in ``span``, where the footer leads, nor anywhere else."""
-    wrong = (
-        f"no index begins at byte {grouped(span.start)}"
-        if span is not None
-        else f"only {in_bytes(footer.start)} precede it"
-    )
-    return Place(
-        None,
-        footer if span is not None else None,
-        value,
-        f"{_footer_says(value)}, but {wrong}. A search at the end of the file found no index either, so no members can "
-        "be listed.",
-        (footer,) if span is None else (footer, Span(span.start, span.start + 1)),
-    )
 
 
 def _found(source: Source, found: Found, value: int) -> Place:
@@ -281,12 +269,6 @@ def _found(source: Source, found: Found, value: int) -> Place:
     return Place(index, footer, value, problem, (footer,))
 
 
-def _only_zeros_from(source: Source, start: int) -> bool:
-    """Whether the file ends in zeros from ``start`` on, as after a crash that kept its size but not its last data."""
-    stop = source.size
-    return start < stop <= start + _MAX_TRAILING_ZEROS and not source.read(start, stop - start).strip(b"\0")
-
-
 def _is_last(source: Source, index: Span) -> bool:
     """Whether the bytes after an object may follow an index: a footer that is right, wrong or cut off."""
     footer = source.read(index.stop, FOOTER_SIZE)
@@ -308,11 +290,6 @@ def _fits(source: Source, index: Span) -> bool:
 def _end_bytes(data: bytes) -> list[int]:
     """Every ``end_byte`` in a piece of an index."""
     return [int(number) for number in _END_BYTE.findall(data)]
-
-
-def _ends_with_brace(source: Source, span: Span) -> bool:
-    start = max(span.start, span.stop - _TAIL_BYTES)
-    return source.read(start, span.stop - start).rstrip(SPACE).endswith(b"}")
 
 
 def _ends_in_index(source: Source) -> bool:

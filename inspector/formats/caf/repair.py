@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -26,22 +27,18 @@ from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.formats._extents import lay_out
+from inspector.formats._extents import Rows, lay_out
 from inspector.formats.caf import codes
 from inspector.formats.caf.decode import read_index
 from inspector.formats.caf.index import UNLISTED, Index
 from inspector.formats.caf.locate import MAX_INDEX_BYTES, find_index, object_at
-from inspector.formats.caf.salvage import salvage, salvages_of_shifted
+from inspector.formats.caf.salvage import MAX_NAMES, salvage, salvages_of_shifted
 from inspector.formats.caf.scan import BYTE_ORDER_MARK, COLON, OBJECT_END, Malformed, Scanner, needless_bytes, not_utf8
 from inspector.formats.caf.shift import first_archive_size
-from inspector.formats.caf.write import entry, footer, in_json, index_pieces
+from inspector.formats.caf.write import Extent, entry, footer, in_json, index_pieces
 
 _FOOTER, _NOT_STRICT, _MALFORMED = codes.FOOTER.code, codes.INDEX_NOT_STRICT_JSON.code, codes.INDEX_MALFORMED.code
-_INCLUSIVE, _NO_VERSION, _REVERSED = (
-    codes.END_BYTE_INCLUSIVE.code,
-    codes.VERSION_MISSING.code,
-    codes.ENTRY_REVERSED.code,
-)
+_INCLUSIVE, _NO_VERSION = codes.END_BYTE_INCLUSIVE.code, codes.VERSION_MISSING.code
 _OVERLAP, _GAP = codes.OVERLAP.code, codes.GAP.code
 
 _LAYOUT_CODES = frozenset((_GAP, _OVERLAP, codes.ENTRY_OUT_OF_RANGE.code, _INCLUSIVE, codes.SHIFTED.code))
@@ -51,7 +48,7 @@ _RANGE_CODES = frozenset(
         codes.ENTRY_DUPLICATE_KEY.code,
         codes.ENTRY_MISSING_KEY.code,
         codes.ENTRY_OUT_OF_RANGE.code,
-        _REVERSED,
+        codes.ENTRY_REVERSED.code,
         codes.ENTRY_WRONG_TYPE.code,
         codes.NUMBER_NEGATIVE.code,
         codes.NUMBER_NOT_INTEGER.code,
@@ -62,8 +59,6 @@ _UNWRITTEN_CODES = frozenset((codes.VERSION_UNKNOWN.code, codes.INDEX_EXTRA_KEY.
 """Findings on parts of an index that a new index does not have."""
 _MAX_INFERRED_RANGES = 100
 """Entries whose ranges are inferred; with more of them wrong, little is certain."""
-MAX_NAMES = 5
-"""Names listed in one sentence; the rest are counted."""
 _MAX_SHOWN_BYTES = 120
 """Bytes of an index shown in one sentence."""
 _CLOSING = b" \t\r\n,}"
@@ -102,13 +97,15 @@ class RepairContext(Struct, frozen=True):
         return self.archive.source
 
     @property
+    def fixed(self) -> frozenset[str]:
+        """The findings that any new end of the file with an index and a footer answers."""
+        return self.codes & {_FOOTER, _MALFORMED}
+
+    @property
     def unwritten(self) -> tuple[str, ...]:
         """What a new index of the same entries loses."""
-        return (
-            ("Anything in the index besides names and numbers; its version becomes 1.0.",)
-            if self.codes & _UNWRITTEN_CODES
-            else ()
-        )
+        sentence = "Anything in the index besides names and numbers; its version becomes 1.0."
+        return (sentence,) if self.codes & _UNWRITTEN_CODES else ()
 
     def malformed(self) -> list[int]:
         """The offsets where the index could not be parsed."""
@@ -136,6 +133,40 @@ class RepairContext(Struct, frozen=True):
             return None
         return start + scanner.at if scanner.data[scanner.at - 1] == OBJECT_END else None
 
+    def rows(self, which: Collection[int], ranges: Mapping[int, Span] = MappingProxyType({})) -> Rows:
+        """The data section laid out with some of the entries, of which ``ranges`` are new."""
+        index = self.index
+        starts = array("Q", (ranges[each].start if each in ranges else index.starts[each] for each in which))
+        stops = array("Q", (ranges[each].stop if each in ranges else index.stops[each] for each in which))
+        return lay_out(starts, stops, 0, index.span.start)
+
+    def named(self, entries: Iterable[int]) -> str:
+        """Some names of entries."""
+        names = [self.index.name(each) for each in sorted(entries)]
+        return listed(names, len(names), MAX_NAMES)
+
+    def replaced(
+        self,
+        code: str,
+        start: int,
+        new: bytes,
+        title: str,
+        fixes: frozenset[str],
+        *,
+        loses: tuple[str, ...] = (),
+        claim: str = "",
+        lossless: str = "",
+    ) -> Repair:
+        """The repair that replaces everything from ``start`` on by ``new``; ``lossless`` is why it loses nothing."""
+        old = self.source.read(start, min(len(new), self.source.size - start))
+        patches = () if old == new else (Patch(start, old, new),)
+        edit = Edit(title, patches, self.source.size, start + len(new))
+        return Repair(code, title, fixes, loses, claim, edit, lossless="" if loses else lossless)
+
+    def new_index(self, entries: Iterable[Extent]) -> bytes:
+        """An index of these entries in the form of the published writer, with its footer."""
+        return b"".join(index_pieces(sorted(entries)))
+
 
 def _edits(context: RepairContext) -> Iterator[Repair]:
     """The changes in place; of those with the same effect only the smallest."""
@@ -149,7 +180,7 @@ def _edits(context: RepairContext) -> Iterator[Repair]:
         strict = _make_strict(context) or _rewrite(context)
         yield from [strict] if strict is not None else []
     if _FOOTER not in context.codes:
-        yield from assumption_repairs(context)
+        yield from _assumptions(context)
 
 
 def _repair_footer(context: RepairContext) -> Repair:
@@ -157,8 +188,7 @@ def _repair_footer(context: RepairContext) -> Repair:
     span = context.index.span
     right = footer(span.size)
     extra = max(0, context.source.size - span.stop - len(right))
-    should = f"{grouped(span.size)}, the size of the index at byte {grouped(span.start)}"
-    title = f"Set the footer to {should}"
+    title = f"Set the footer to {grouped(span.size)}, the size of the index at byte {grouped(span.start)}"
     if extra and context.source.read(span.stop, len(right)) == right:
         title = f"Cut off the {in_bytes(extra)} after the footer"
     claim = ""
@@ -168,10 +198,16 @@ def _repair_footer(context: RepairContext) -> Repair:
             "data before it exactly, so this is not proved."
         )
     belong = verb(extra, "belongs", "belong")
-    loses = (f"The {in_bytes(extra)} after the footer, which {belong} to no part of the archive.",) if extra else ()
-    edit = replace_tail(context.source, span.stop, right, title)
-    lossless = "" if loses or claim else "Only the footer is written, which holds nothing but the size of the index."
-    return Repair("caf-mend-footer", title, frozenset((_FOOTER,)), loses, claim, edit, lossless=lossless)
+    return context.replaced(
+        "caf-mend-footer",
+        span.stop,
+        right,
+        title,
+        frozenset((_FOOTER,)),
+        loses=(f"The {in_bytes(extra)} after the footer, which {belong} to no part of the archive.",) if extra else (),
+        claim=claim,
+        lossless="" if claim else "Only the footer is written, which holds nothing but the size of the index.",
+    )
 
 
 def _make_strict(context: RepairContext) -> Repair | None:
@@ -196,119 +232,95 @@ def _make_strict(context: RepairContext) -> Repair | None:
 
 def _cut_after_index(context: RepairContext) -> Repair | None:
     """Cut off bytes between the end of the index and the footer."""
-    where = context.malformed()
-    span = context.index.span
-    start = span.start + (
-        len(BYTE_ORDER_MARK) if context.source.read(span.start, len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK else 0
-    )
-    found = object_at(context.source, start) if len(where) == 1 else None
+    where, span, source = context.malformed(), context.index.span, context.source
+    has_mark = source.read(span.start, len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK
+    found = object_at(source, span.start + len(BYTE_ORDER_MARK) * has_mark) if len(where) == 1 else None
     if found is None or not found.complete or found.span.stop > where[0]:
         return None
     stop = found.span.stop
     title = f"Cut off everything after the end of the index at byte {grouped(stop)}, and write the footer there"
     loses = (f"The {in_bytes(span.stop - stop)} between the end of the index and the footer.",)
-    edit = replace_tail(context.source, stop, footer(stop - span.start), title)
-    return Repair("caf-cut-behind-index", title, _fixed_codes(context), loses, edit=edit)
+    return context.replaced("caf-cut-behind-index", stop, footer(stop - span.start), title, context.fixed, loses=loses)
 
 
 def _close(context: RepairContext) -> Repair | None:
     """Close an index that cannot be parsed to its end after its last complete entry."""
-    if len(context.malformed()) != 1 or context.index.unread is None:
+    index = context.index
+    ends = ((entry, context.end_of(entry)) for entry in range(len(index) - 1, -1, -1))
+    last, stop = next(((entry, end) for entry, end in ends if end is not None), (-1, 0))
+    files = next((at for at, part in enumerate(index.parts) if part.key == b"files"), None)
+    if len(context.malformed()) != 1 or index.unread is None or last < 0 or files is None:
         return None
-    last = next((entry for entry in range(len(context.index) - 1, -1, -1) if context.end_of(entry) is not None), None)
-    files = next((at for at, part in enumerate(context.index.parts) if part.key == b"files"), None)
-    if last is None or files is None:
-        return None
-    stop = context.end_of(last)
-    assert stop is not None
-    start = context.index.span.start
-    unlisted = b"".join(b"," + entry(*each) for each in _unlisted(context, range(last + 1)))
-    closing = unlisted + b"}" + _version_to_append(context, files) + b"}"
+    kept = range(last + 1)
+    closing = b"".join(b"," + entry(*each) for each in _unlisted(context, kept)) + b"}"
+    versions = [at for at, part in enumerate(index.parts) if part.key == b"format_version"]
+    if not versions or versions[0] > files:  # it does not precede the entries
+        version = index.parts[versions[0]].span if versions else Span(0, 0)
+        closing += b',"format_version":' + (context.source.read(version.start, version.size) or b'"1.0"')
+    closing += b"}"
     title = f"Close the index at byte {grouped(stop)}, after the last of {count(last + 1, 'entry', 'entries')}"
-    edit = replace_tail(context.source, stop, closing + footer(stop - start + len(closing)), title)
-    loses = (*_overwritten(context, stop), *_lost(context, range(last + 1)))
-    lossless = "" if loses else "Every entry stays."
-    return Repair("caf-close-index", title, _fixed_codes(context), loses, edit=edit, lossless=lossless)
+    return context.replaced(
+        "caf-close-index",
+        stop,
+        closing + footer(stop - index.span.start + len(closing)),
+        title,
+        context.fixed,
+        loses=(*_overwritten(context, stop), *_lost(context, kept)),
+        lossless="Every entry stays.",
+    )
 
 
 def _overwritten(context: RepairContext, start: int) -> tuple[str, ...]:
     """The bytes of the index from ``start`` on as a loss, unless they are only what an index ends with."""
-    stop = context.index.span.stop
-    shown = context.source.read(start, min(_MAX_SHOWN_BYTES, stop - start))
-    if stop - start <= _MAX_SHOWN_BYTES and not shown.strip(_CLOSING):
+    size = context.index.span.stop - start
+    shown = context.source.read(start, min(_MAX_SHOWN_BYTES, size))
+    if size <= _MAX_SHOWN_BYTES and not shown.strip(_CLOSING):
         return ()
-    dots = " ..." if stop - start > _MAX_SHOWN_BYTES else ""
-    place = f"The {in_bytes(stop - start)} of the index from byte {grouped(start)} on"
+    dots = " ..." if size > _MAX_SHOWN_BYTES else ""
+    place = f"The {in_bytes(size)} of the index from byte {grouped(start)} on"
     return (f"{place}, which are not readable entries: {visible(shown)}{dots}",)
 
 
-def _version_to_append(context: RepairContext, files: int) -> bytes:
-    """The key ``format_version``, if it does not precede the entries."""
-    texts = [
-        context.source.read(*_extent(part.span))
-        for part in context.index.parts[files:]
-        if part.key == b"format_version"
-    ]
-    if any(part.key == b"format_version" for part in context.index.parts[:files]):
-        return b""
-    return b',"format_version":' + (texts[0] if texts and texts[0] else b'"1.0"')
-
-
-def _unlisted(context: RepairContext, kept: Iterable[int]) -> Sequence[tuple[bytes, int, int]]:
-    """An entry (name, start, stop) for the bytes behind the entries ``kept``, if those that claimed them are lost."""
+def _unlisted(context: RepairContext, kept: Iterable[int]) -> list[Extent]:
+    """An entry for the bytes behind the entries ``kept``, if those that claimed them are lost."""
     index = context.index
     end, stop = max((index.stops[each] for each in kept), default=0), index.span.start
     return [(UNLISTED % (end, stop), end, stop)] if end < stop and context.malformed() else []
 
 
-def _extent(span: tuple[int, int]) -> tuple[int, int]:
-    return span[0], span[1] - span[0]
-
-
 def _rewrite(context: RepairContext) -> Repair | None:
     """Write a new index of the complete entries, in the form of the published writer."""
-    index, broken = context.index, context.broken()
+    index, broken, malformed = context.index, context.broken(), bool(context.malformed())
     kept = [entry for entry in range(len(index)) if entry not in broken]
-    if not kept or (broken and not context.malformed()):
-        return None  # every reader can parse the index, which tells more about a broken entry than a new one would
-    fixes = _fixed_codes(context)
-    if all(in_json(index.name(entry)) == index.name(entry) for entry in kept):
-        fixes |= {_NOT_STRICT}
-    elif not context.malformed():
+    strict = all(in_json(index.name(entry)) == index.name(entry) for entry in kept)
+    # Every reader can parse an index that is not malformed: it tells more about a broken entry than a new one would.
+    if not kept or not (malformed or (strict and not broken)):
         return None
-    entries = ((index.name(entry), index.starts[entry], index.stops[entry]) for entry in sorted(kept, key=index.name))
-    start = index.span.start
-    title = f"Rewrite the index at byte {grouped(start)} with its {count(len(kept), 'entry', 'entries')}"
-    unlisted = _unlisted(context, kept)
-    pieces = index_pieces(sorted([*entries, *unlisted]))
+    start, unlisted = index.span.start, _unlisted(context, kept)
     size = sum(stop - at for _, at, stop in unlisted)
     claim = (
         f"The {in_bytes(size)} before the index belong to entries that it has lost. If they were inserted instead, "
         "members are read from wrong places, and nothing shows that afterwards."
     )
-    edit = replace_tail(context.source, start, b"".join(pieces), title)
-    loses = (*(_lost(context, kept) if context.malformed() else ()), *context.unwritten)
-    lossless = "" if loses else "Every entry of the index is written again."
+    loses = (*(_lost(context, kept) if malformed else ()), *context.unwritten)
+    title = f"Rewrite the index at byte {grouped(start)} with its {count(len(kept), 'entry', 'entries')}"
+    new = context.new_index([*((index.name(each), index.starts[each], index.stops[each]) for each in kept), *unlisted])
+    fixes = context.fixed | {_NOT_STRICT} if strict else context.fixed
     claim = claim if unlisted and not broken else ""
-    return Repair("caf-rewrite-index", title, fixes, loses, claim, edit, lossless=lossless)
-
-
-def _fixed_codes(context: RepairContext) -> frozenset[str]:
-    return context.codes & {_FOOTER, _MALFORMED}
+    lossless = "Every entry of the index is written again."
+    return context.replaced("caf-rewrite-index", start, new, title, fixes, loses=loses, claim=claim, lossless=lossless)
 
 
 def _lost(context: RepairContext, kept: Iterable[int]) -> tuple[str, ...]:
     """What an index with only the entries ``kept`` loses."""
-    index, kept = context.index, set(kept)
-    dropped = [index.name(entry) for entry in range(len(index)) if entry not in kept]
-    starts = array("Q", (index.starts[entry] for entry in kept))
-    stops = array("Q", (index.stops[entry] for entry in kept))
-    rows = lay_out(starts, stops, 0, index.span.start)
+    kept = set(kept)
+    dropped = [entry for entry in range(len(context.index)) if entry not in kept]
+    rows = context.rows(kept)
     free = sum(rows.row_stop(row) - rows.starts[row] for row in rows.gaps)
     losses = []
     if dropped:
-        names = listed(dropped, len(dropped), MAX_NAMES)
-        losses.append(f"{count(len(dropped), 'entry', 'entries')} that cannot be read completely: {names}.")
+        what = f"{count(len(dropped), 'entry', 'entries')} that cannot be read completely"
+        losses.append(f"{what}: {context.named(dropped)}.")
     if free:
         losses.append(
             f"The names in the unreadable part of the index: {in_bytes(free)} of data {verb(free, 'stays', 'stay')} in "
@@ -317,7 +329,10 @@ def _lost(context: RepairContext, kept: Iterable[int]) -> tuple[str, ...]:
     return tuple(losses)
 
 
-def assumption_repairs(context: RepairContext) -> Iterator[Repair]:
+# ---- what rests on an assumption -------------------------------------------------------------------------------------
+
+
+def _assumptions(context: RepairContext) -> Iterator[Repair]:
     """The repairs of an index that rest on an assumption."""
     if context.codes & _RANGE_CODES:
         yield from _set_ranges(context)
@@ -332,113 +347,84 @@ def assumption_repairs(context: RepairContext) -> Iterator[Repair]:
 
 
 def _set_ranges(context: RepairContext) -> Iterator[Repair]:
-    """Give each broken entry the gap between the other members that its good number touches."""
-    ranges = _inferred_ranges(context)
-    if not ranges:
+    """Give each broken entry the gap between the other members that its good number touches.
+
+    Only if with these gaps the members fill the data section exactly.
+    """
+    index = context.index
+    broken = context.broken()
+    broken |= {each.entry for each in index.problems if each.what.code in _RANGE_CODES and each.entry is not None}
+    broken |= {each for each in range(len(index)) if not index.starts[each] <= index.stops[each] <= index.span.start}
+    rows = context.rows([each for each in range(len(index)) if each not in broken])
+    gaps = [Span(rows.starts[row], rows.row_stop(row)) for row in rows.gaps]
+    if not 0 < len(broken) <= _MAX_INFERRED_RANGES or rows.overlap_count or len(gaps) != len(broken):
         return
-    start, stop = ranges[min(ranges)]
-    title = f"Set {verb(len(ranges), 'the range', 'the ranges')} of {_listed(context, ranges)} to what the others leave"
+    ranges: dict[int, Span] = {}
+    for each in broken:
+        # In an unreadable entry a missing start is LARGEST and a missing stop equals the start.
+        numbers = {index.starts[each], index.stops[each]} - {LARGEST}
+        touched = [gap for gap in gaps if numbers & set(gap)]
+        if len(touched) == 1:
+            ranges[each] = touched[0]
+    if len(set(ranges.values())) != len(gaps):
+        return
+    first = min(ranges)
+    start, stop = ranges[first]
+    more = f", and likewise for {count(len(ranges) - 1, 'more member')}" if len(ranges) > 1 else ""
+    title = f"Set {verb(len(ranges), 'the range', 'the ranges')} of {context.named(ranges)} to what the others leave"
     claim = (
         "Members follow one another without gaps, as the specification says: then "
-        f"'{visible(context.index.name(min(ranges)))}' is bytes {grouped(start)} to {grouped(stop)}"
-        + (f", and likewise for {count(len(ranges) - 1, 'more member')}." if len(ranges) > 1 else ".")
+        f"'{visible(index.name(first))}' is bytes {grouped(start)} to {grouped(stop)}{more}."
     )
     yield from _with_ranges(context, ranges, "caf-set-ranges", title, claim)
 
 
 def _separate_overlaps(context: RepairContext) -> Iterator[Repair]:
     """Separate overlapping members: either the earlier one ends too late, or the later one begins too early."""
-    index = context.index
-    overlaps = lay_out(index.starts, index.stops, 0, index.span.start).overlaps
+    index, every = context.index, range(len(context.index))
+    overlaps = context.rows(every).overlaps
     ends = {each.earlier: Span(index.starts[each.earlier], index.starts[each.later]) for each in overlaps}
     begins = {each.later: Span(index.stops[each.earlier], index.stops[each.later]) for each in overlaps}
-    why = "one of two numbers is wrong, and the archive does not say which."
     for code, ranges, word, where in (
         ("caf-end-earlier", ends, "End", "where the next member begins"),
         ("caf-begin-later", begins, "Begin", "where the member before it ends"),
     ):
-        if len(ranges) == len(overlaps) <= _MAX_INFERRED_RANGES and _fill(index, ranges):
-            title = f"{word} {_listed(context, ranges)} {where}"
-            claim = f"{_listed(context, ranges)} {verb(len(ranges), word.lower() + 's', word.lower())} {where}: {why}"
-            yield from _with_ranges(context, ranges, code, title, claim)
-
-
-def _fill(index: Index, ranges: Mapping[int, Span]) -> bool:
-    """Whether the members with these new ranges fill the data section exactly, and no new range is empty."""
-    starts, stops = array("Q", index.starts), array("Q", index.stops)
-    for position, (start, stop) in ranges.items():
-        if start >= stop:
-            return False
-        starts[position], stops[position] = start, stop
-    rows = lay_out(starts, stops, 0, index.span.start)
-    return not rows.overlap_count and not len(rows.gaps)
+        if not len(ranges) == len(overlaps) <= _MAX_INFERRED_RANGES or any(each.size <= 0 for each in ranges.values()):
+            continue
+        rows = context.rows(every, ranges)
+        if rows.overlap_count or len(rows.gaps):
+            continue  # so the members do not fill the data section either
+        names = context.named(ranges)
+        claim = (
+            f"{names} {verb(len(ranges), word.lower() + 's', word.lower())} {where}: one of two numbers is wrong, and "
+            "the archive does not say which."
+        )
+        yield from _with_ranges(context, ranges, code, f"{word} {names} {where}", claim)
 
 
 def _with_ranges(
     context: RepairContext, ranges: Mapping[int, Span], code: str, title: str, claim: str
 ) -> Iterator[Repair]:
     """Rewrite the entries with these ranges; the others stay as they are."""
-    span = context.index.span
+    span, positions = context.index.span, context.index.positions
     data = bytearray(context.source.read(span.start, span.size))
     for position in sorted(ranges, reverse=True):
         end = context.end_of(position)
         if end is None:
             return
-        start = context.index.positions[position]
-        data[start - span.start : end - span.start] = entry(context.index.name(position), *ranges[position])
-    first = context.index.positions[min(ranges)]
-    edit = replace_tail(context.source, first, bytes(data[first - span.start :]) + footer(len(data)), title)
-    yield Repair(code, title, context.codes & (_RANGE_CODES | {_GAP, _OVERLAP}), (), claim, edit)
-
-
-def _listed(context: RepairContext, ranges: Mapping[int, Span]) -> str:
-    return listed(map(context.index.name, sorted(ranges)), len(ranges), MAX_NAMES)
-
-
-def _inferred_ranges(context: RepairContext) -> Mapping[int, Span]:
-    """The ranges of all broken entries; empty unless with them the members fill the data section exactly."""
-    index = context.index
-    broken = _entries_without_range(context)
-    if not 0 < len(broken) <= _MAX_INFERRED_RANGES:
-        return {}
-    others = [each for each in range(len(index)) if each not in broken]
-    starts = array("Q", (index.starts[each] for each in others))
-    stops = array("Q", (index.stops[each] for each in others))
-    rows = lay_out(starts, stops, 0, index.span.start)
-    gaps = [Span(rows.starts[row], rows.row_stop(row)) for row in rows.gaps]
-    if rows.overlap_count or len(gaps) != len(broken):
-        return {}
-    found: dict[int, Span] = {}
-    for each in broken:
-        touched = [gap for gap in gaps if _touches(index, each, gap)]
-        if len(touched) == 1:
-            found[each] = touched[0]
-    return found if len(set(found.values())) == len(gaps) else {}
-
-
-def _entries_without_range(context: RepairContext) -> set[int]:
-    index = context.index
-    found = {each.entry for each in index.problems if each.what.code in _RANGE_CODES and each.entry is not None}
-    outside = {each for each in range(len(index)) if not index.starts[each] <= index.stops[each] <= index.span.start}
-    return found | outside | context.broken()
-
-
-def _touches(index: Index, position: int, gap: Span) -> bool:
-    """Whether a number of the entry, whichever of the two, is an end of the gap.
-
-    In an unreadable entry a missing start is LARGEST and a missing stop equals the start.
-    """
-    numbers = {index.starts[position], index.stops[position]} - {LARGEST}
-    return bool(numbers & set(gap))
+        new = entry(context.index.name(position), *ranges[position])
+        data[positions[position] - span.start : end - span.start] = new
+    first = positions[min(ranges)]
+    fixes = context.codes & (_RANGE_CODES | {_GAP, _OVERLAP})
+    new = bytes(data[first - span.start :]) + footer(len(data))
+    yield context.replaced(code, first, new, title, fixes, claim=claim)
 
 
 def _shift_ends(context: RepairContext) -> Repair:
-    index = context.index
-    members = context.archive.members
+    index, members = context.index, context.archive.members
     short = sum(members.stops) - sum(index.stops)
-    entries = (
-        (members.path(each), members.starts[each], members.stops[each])
-        for each in sorted(range(len(members)), key=members.path)
+    new = context.new_index(
+        (members.path(each), members.starts[each], members.stops[each]) for each in range(len(members))
     )
     every = "every end_byte" if short == len(index) else f"the end_byte of {count(short, 'member')}"
     title = f"Rewrite the index at byte {grouped(index.span.start)} with {every} one larger"
@@ -446,24 +432,23 @@ def _shift_ends(context: RepairContext) -> Repair:
         "The writer took end_byte as inclusive, so the byte after each member is its last: members become "
         "one byte longer."
     )
-    edit = replace_tail(context.source, index.span.start, b"".join(index_pieces(entries)), title)
-    return Repair("caf-shift-ends", title, frozenset((_INCLUSIVE,)), context.unwritten, claim, edit)
+    fixes = frozenset((_INCLUSIVE,))
+    return context.replaced("caf-shift-ends", index.span.start, new, title, fixes, loses=context.unwritten, claim=claim)
 
 
 def _move_ranges(context: RepairContext) -> Repair:
-    index = context.index
-    size = first_archive_size(context.source, lay_out(index.starts, index.stops, 0, index.span.start))
-    entries = (
-        (index.name(each), index.starts[each] + size, index.stops[each] + size)
-        for each in sorted(range(len(index)), key=index.name)
-    )
+    index, every = context.index, range(len(context.index))
+    size = first_archive_size(context.source, context.rows(every))
+    new = context.new_index((index.name(each), index.starts[each] + size, index.stops[each] + size) for each in every)
     title = f"Rewrite the index at byte {grouped(index.span.start)} with every number {grouped(size)} larger"
     claim = (
         f"The first {in_bytes(size)} of the file are an archive of their own, and the index counts from its end. "
         "They stay in place and belong to no member."
     )
-    edit = replace_tail(context.source, index.span.start, b"".join(index_pieces(entries)), title)
-    return Repair("caf-move-ranges", title, frozenset((codes.TWO_ARCHIVES.code,)), context.unwritten, claim, edit)
+    fixes = frozenset((codes.TWO_ARCHIVES.code,))
+    return context.replaced(
+        "caf-move-ranges", index.span.start, new, title, fixes, loses=context.unwritten, claim=claim
+    )
 
 
 def _add_version(context: RepairContext) -> Repair:
@@ -474,12 +459,4 @@ def _add_version(context: RepairContext) -> Repair:
     title = f'Write "format_version":"1.0" into the index at byte {grouped(span.start + brace)}'
     claim = "The archive follows version 1.0 of the specification, the only version; it does not say so."
     new = key + data[brace:] + footer(len(data) + len(key))
-    edit = replace_tail(context.source, span.start + brace, new, title)
-    return Repair("caf-add-version", title, frozenset((_NO_VERSION,)), (), claim, edit)
-
-
-def replace_tail(source: Source, start: int, new: bytes, label: str) -> Edit:
-    """The edit that replaces everything from ``start`` on by ``new``."""
-    old = source.read(start, min(len(new), source.size - start))
-    patches = () if old == new else (Patch(start, old, new),)
-    return Edit(label, patches, source.size, start + len(new))
+    return context.replaced("caf-add-version", span.start + brace, new, title, frozenset((_NO_VERSION,)), claim=claim)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from inspector.core.archive import Archive
-from inspector.core.field import LazyRows
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.member import MISPLACED, UNREADABLE, Members
@@ -21,10 +19,10 @@ from inspector.core.source import Source, blocks
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._damage import Doubled
-from inspector.formats._extents import Rows, lay_out
+from inspector.formats._extents import lay_out
 from inspector.formats.caf import codes
 from inspector.formats.caf.shift import Shift
-from inspector.formats.caf.write import Writer, footer, in_json
+from inspector.formats.caf.write import Extent, Writer, footer, in_json
 
 _SUFFIX = re.compile(rb"(?<=[^/])\.[^./]*\Z|\Z")
 _REMAINING_CODES = {codes.NAME_HAZARD.code, codes.TOO_LARGE.code}
@@ -48,6 +46,11 @@ def salvage(archive: Archive, incomplete: Collection[int]) -> Repair | None:
     if repeated and len(kept) < len(members):
         repeated = _repeated(members, kept)
     names = _names(members, kept, repeated)
+
+    def extents() -> Iterator[Extent]:
+        for member in kept:
+            yield names.get(member) or members.path(member), members.starts[member], members.stops[member]
+
     title = (
         f"Write {count(len(kept), 'member')} that {verb(len(kept), 'lies', 'lie')} in the data section to a new archive"
     )
@@ -56,8 +59,8 @@ def salvage(archive: Archive, incomplete: Collection[int]) -> Repair | None:
         "caf-salvage",
         title,
         frozenset(found - _REMAINING_CODES),
-        _loses(archive, kept, names),
-        content=_written(archive.source, _Extents(members, kept, names)),
+        tuple(_loses(archive, kept, names)),
+        content=_written(archive.source, extents),
         outcomes=outcomes(archive, frozenset(kept), _PROOF, "its place is in no doubt; a CAF records no digest"),
     )
 
@@ -65,38 +68,13 @@ def salvage(archive: Archive, incomplete: Collection[int]) -> Repair | None:
 _PROOF = "a digest of it in a manifest matches"
 
 
-class _Extent(NamedTuple):
-    """A member of a new archive: its name, and where its bytes are in the old one."""
-
-    name: bytes
-    start: int
-    stop: int
-
-
-class _Extents(LazyRows[_Extent]):
-    """The members ``kept`` under their new names, made on access: there may be millions."""
-
-    def __init__(self, members: Members, kept: Sequence[int], names: Mapping[int, bytes]) -> None:
-        self._members = members
-        self._kept = kept
-        self._names = names
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    def row(self, at: int) -> _Extent:
-        """Row ``at``."""
-        member, members = self._kept[at], self._members
-        return _Extent(self._names.get(member) or members.path(member), members.starts[member], members.stops[member])
-
-
-def _written(source: Source, extents: Sequence[_Extent]) -> Content:
+def _written(source: Source, extents: Callable[[], Iterable[Extent]]) -> Content:
     """A new archive of these members. Raises MemberError if the file has become shorter."""
 
     def content(progress: Progress) -> Iterator[bytes]:
         writer = Writer()
-        progress.begin("Writing a new archive", sum(each.stop - each.start for each in extents))
-        for name, start, stop in extents:
+        progress.begin("Writing a new archive", sum(stop - start for _, start, stop in extents()))
+        for name, start, stop in extents():
             writer.begin(name)
             for piece in _copied(source, start, stop, progress):
                 writer.add(len(piece))
@@ -109,12 +87,12 @@ def _written(source: Source, extents: Sequence[_Extent]) -> Content:
 
 def older(archive: Archive, start: int) -> Content:
     """A new archive of the members that lie behind ``start``, as they stand."""
-    members, extents = archive.members, dict[bytes, _Extent]()
+    members, found = archive.members, dict[bytes, Extent]()
     for member in range(len(members)):
-        each = _Extent(in_json(members.path(member)), members.starts[member], members.stops[member])
-        if start <= each.start <= each.stop <= archive.detail.stop:
-            extents.setdefault(each.name, each)
-    return _written(archive.source, list(extents.values()))
+        if start <= members.starts[member] <= members.stops[member] <= archive.detail.stop:
+            name = in_json(members.path(member))
+            found.setdefault(name, (name, members.starts[member], members.stops[member]))
+    return _written(archive.source, found.values)
 
 
 def _copied(source: Source, start: int, stop: int, progress: Progress) -> Iterator[bytes]:
@@ -143,11 +121,10 @@ def salvages_of_shifted(archive: Archive, index: Span) -> Iterator[Repair]:
         yield _without_returns(archive, index)
     if detail.doubled is not None:
         yield _without_copy(archive, index, detail.doubled)
+    placed = _placed(archive.members, shift)
     if shift.last < len(archive.members):
-        yield _realigned(archive, shift)
-    doubtful = _with_doubtful(archive, shift)
-    if doubtful is not None:
-        yield doubtful
+        yield _realigned(archive, shift, placed)
+    yield from _with_doubtful(archive, shift, placed)
 
 
 def _without_returns(archive: Archive, index: Span) -> Repair:
@@ -198,13 +175,12 @@ def _without_copy(archive: Archive, index: Span, doubled: Doubled) -> Repair:
     )
 
 
-def _realigned(archive: Archive, shift: Shift) -> Repair:
+def _realigned(archive: Archive, shift: Shift, placed: Sequence[Extent]) -> Repair:
     """Write the members that are in their place, and those seen to be moved, from where they are."""
     members = archive.members
-    extents = _placed(members, shift)
     later = len(members) - shift.last
     title = (
-        f"Write {count(len(extents), 'member')}, {grouped(later)} of them from where they now begin, to a new archive"
+        f"Write {count(len(placed), 'member')}, {grouped(later)} of them from where they now begin, to a new archive"
     )
     first = visible(members.path(shift.last))
     claim = (
@@ -217,16 +193,14 @@ def _realigned(archive: Archive, shift: Shift) -> Repair:
     loses = (f"{count(len(gone), 'member')} between them, whose place is not known: {_listed(gone)}.",) if gone else ()
     kept = frozenset(each for each in range(len(members)) if not shift.first <= each < shift.last)
     fates = outcomes(archive, kept, _PROOF, "its first bytes show where it begins; a CAF records no digest")
-    content = _written(archive.source, extents)
+    content = _written(archive.source, lambda: placed)
     return Repair("caf-realign", title, frozenset((codes.SHIFTED.code,)), loses, claim, content=content, outcomes=fates)
 
 
-def _with_doubtful(archive: Archive, shift: Shift) -> Repair | None:
-    """Write everything; what is in doubt gets a name that says so. None if nothing is."""
-    members = archive.members
-    extents = _placed(members, shift)
-    taken = {each.name for each in extents}
-    doubtful = 0
+def _with_doubtful(archive: Archive, shift: Shift, placed: Sequence[Extent]) -> Iterator[Repair]:
+    """Write everything; what is in doubt gets a name that says so. Nothing if nothing is."""
+    members, extents = archive.members, list(placed)
+    taken = {name for name, _, _ in extents}
     for member in range(shift.first, shift.last):
         start, stop = members.starts[member], members.stops[member]
         if start < stop <= archive.detail.stop:
@@ -234,11 +208,11 @@ def _with_doubtful(archive: Archive, shift: Shift) -> Repair | None:
             while name in taken:
                 name += DOUBTFUL
             taken.add(name)
-            extents.append(_Extent(name, start, stop))
-            doubtful += 1
+            extents.append((name, start, stop))
+    doubtful = len(extents) - len(placed)
     if not doubtful:
-        return None
-    extents.sort(key=lambda each: each.start)
+        return
+    extents.sort(key=lambda each: each[1])
     suffix = DOUBTFUL.decode()
     title = f"Write {count(len(extents), 'member')} to a new archive, {grouped(doubtful)} of them as NAME{suffix}"
     claim = (
@@ -247,11 +221,11 @@ def _with_doubtful(archive: Archive, shift: Shift) -> Repair | None:
     )
     every = frozenset(each for each in range(len(members)) if members.stops[each] <= archive.detail.stop)
     fates = outcomes(archive, every, _PROOF, "where its place is in doubt it is written as NAME" + suffix)
-    content = _written(archive.source, extents)
-    return Repair("caf-salvage-doubtful", title, frozenset(), (), claim, content=content, outcomes=fates)
+    content = _written(archive.source, lambda: extents)
+    yield Repair("caf-salvage-doubtful", title, frozenset(), (), claim, content=content, outcomes=fates)
 
 
-def _placed(members: Members, shift: Shift) -> list[_Extent]:
+def _placed(members: Members, shift: Shift) -> list[Extent]:
     """The members whose place is known: those before the shift, empty ones, and those that it moved, where they are."""
     every = range(len(members))
     names = _names(members, every, _repeated(members, every))
@@ -259,8 +233,8 @@ def _placed(members: Members, shift: Shift) -> list[_Extent]:
     for member in range(len(members)):
         if member < shift.first or member >= shift.last or not members.stored(member):
             moved = shift.size if member >= shift.last and not shift.front else 0
-            start, stop = members.starts[member] + moved, members.stops[member] + moved
-            found.append(_Extent(names.get(member) or members.path(member), start, stop))
+            name = names.get(member) or members.path(member)
+            found.append((name, members.starts[member] + moved, members.stops[member] + moved))
     return found
 
 
@@ -329,45 +303,29 @@ def _numbered(name: bytes, number: int) -> bytes:
     return _SUFFIX.sub(lambda suffix: b" (%d)%s" % (number, suffix[0]), name, count=1)
 
 
-def _loses(archive: Archive, kept: Sequence[int], names: Mapping[int, bytes]) -> tuple[str, ...]:
+def _loses(archive: Archive, kept: Sequence[int], names: Mapping[int, bytes]) -> Iterator[str]:
     members = archive.members
-    gone: list[bytes] = []
     if len(kept) < len(members):
-        copied = set(kept)
-        paths = {members.path(member) for member in kept}
-        gone = [members.path(member) for member in range(len(members)) if member not in copied]
-        gone = [name for name in gone if name not in paths]
-    rows = _rows(members, kept, archive.detail.stop)
-    free = sum(rows.row_stop(row) - rows.starts[row] for row in rows.gaps)
-    sentences = (
-        gone and f"{count(len(gone), 'member')} whose place is not known: {_listed(gone)}.",
-        free and f"{in_bytes(free)} of data that {verb(free, 'belongs', 'belong')} to no member.",
-        names
-        and f"The {_what(names)} names of {count(len(names), 'member')}, which {verb(len(names), 'becomes', 'become')} "
-        f"{_listed(names.values())}.",
-        rows.overlap_count
-        and "Certainty about members that share bytes, which are written as the index says: "
-        f"{_overlapping(members, kept, names, rows)}.",
-    )
-    return tuple(sentence for sentence in sentences if sentence)
-
-
-def _what(names: Mapping[int, bytes]) -> str:
-    """What is wrong with the names that are replaced."""
-    return "unusable" if any("\ufffd".encode() in name for name in names.values()) else "duplicate"
-
-
-def _overlapping(members: Members, kept: Sequence[int], names: Mapping[int, bytes], rows: Rows) -> str:
-    """The new names of overlapping members."""
-    overlapping = (kept[each] for overlap in rows.overlaps for each in (overlap.earlier, overlap.later))
-    more = f" ({count(rows.overlap_count, 'overlap')})" if rows.overlap_count > 1 else ""
-    return _listed([names.get(member) or members.path(member) for member in dict.fromkeys(overlapping)]) + more
-
-
-def _rows(members: Members, kept: Sequence[int], end: int) -> Rows:
+        copied, paths = set(kept), {members.path(member) for member in kept}
+        left_out = (members.path(member) for member in range(len(members)) if member not in copied)
+        gone = [name for name in left_out if name not in paths]
+        if gone:
+            yield f"{count(len(gone), 'member')} whose place is not known: {_listed(gone)}."
     starts = array("Q", (members.starts[member] for member in kept))
     stops = array("Q", (members.stops[member] for member in kept))
-    return lay_out(starts, stops, 0, end)
+    rows = lay_out(starts, stops, 0, archive.detail.stop)
+    free = sum(rows.row_stop(row) - rows.starts[row] for row in rows.gaps)
+    if free:
+        yield f"{in_bytes(free)} of data that {verb(free, 'belongs', 'belong')} to no member."
+    if names:
+        what = "unusable" if any("\ufffd".encode() in name for name in names.values()) else "duplicate"
+        become = f"{verb(len(names), 'becomes', 'become')} {_listed(names.values())}"
+        yield f"The {what} names of {count(len(names), 'member')}, which {become}."
+    if rows.overlap_count:
+        twice = dict.fromkeys(kept[each] for overlap in rows.overlaps for each in (overlap.earlier, overlap.later))
+        sharing = _listed([names.get(member) or members.path(member) for member in twice])
+        more = f" ({count(rows.overlap_count, 'overlap')})" if rows.overlap_count > 1 else ""
+        yield f"Certainty about members that share bytes, which are written as the index says: {sharing}{more}."
 
 
 def _listed(names: Collection[bytes]) -> str:

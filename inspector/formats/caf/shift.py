@@ -170,80 +170,62 @@ def _bounds(source: Source, members: Members, size: int, stop: int, progress: Pr
 
     They are -1 and the number of members where none shows it.
     """
-    nothing = (-1, len(members))
-    if size > 0 and _has_header(source, size):
-        return -1, 0
+    nothing = low, high = -1, len(members)
+    if 0 < size <= _MAX_HEADER_BYTES:
+        head_of_file = source.read(0, size)
+        if head_of_file.startswith(b"HTTP/") and head_of_file.endswith(b"\r\n\r\n"):
+            return -1, 0
     # Where the file began with a byte of text, that might be the first of the member, and others inserted after it.
     front = size > 0 and not is_text(source.read(0, 1)) and is_text_behind(source, members, size)
     if is_sparing(source):
         return (-1, 0) if front else nothing  # it would take a request for each member
     if size > 0 and is_text_mode(source, size, stop, progress):
         return nothing  # then members are moved by different numbers of bytes
-    look = _Probe(source, members, size, stop, spread=size < 0 and not _has_pairs(source, stop))
-    low, high = nothing
-    while (narrowed := _narrowed(look, (low, high), progress)) != (low, high):
-        low, high = narrowed
-        if low >= high:
+    # A copy in text mode that makes LF of each CR LF leaves none of them, and loses bytes in between.
+    pieces = blocks(source, 0, min(stop, _MAX_SEARCHED_BYTES))
+    spread = size < 0 and not any(b"\r\n" in piece for piece in pieces)
+    while True:
+        placed, moved = low, high
+        step = max(1, -(-(high - low - 1) // _MAX_PROBES))
+        for member, is_moved in _looked_at(source, members, size, stop, range(low + 1, high, step), spread=spread):
+            progress.advance(0)
+            placed, moved = (placed, min(moved, member)) if is_moved else (member, moved)
+        if (placed, moved) == (low, high):
+            return (-1, 0) if front and low < 0 else (low, high)
+        if placed >= moved:
             return nothing  # the signatures contradict one another
-    return (-1, 0) if front and low < 0 else (low, high)
+        low, high = placed, moved
 
 
-def _narrowed(probe: _Probe, between: tuple[int, int], progress: Progress) -> tuple[int, int]:
-    """Narrower bounds, from looking at up to _MAX_PROBES members between two."""
-    low, high = between
-    placed, moved = between
-    step = max(1, -(-(high - low - 1) // _MAX_PROBES))
-    for member, found in probe.are_moved(range(low + 1, high, step)):
-        progress.advance(0)
-        placed, moved = (placed, min(moved, member)) if found else (member, moved)
-    return placed, moved
+def _looked_at(
+    source: Source, members: Members, size: int, stop: int, which: Iterable[int], *, spread: bool
+) -> Iterator[tuple[int, bool]]:
+    """Of those members whose first bytes tell: whether each begins ``size`` bytes later than the index says.
 
+    They do not tell where another member may begin at the same place: its signature could be taken for this one's.
+    ``spread``: each may be moved by a part of ``size``, as bytes were lost in between.
+    """
+    starts, far = members.starts, abs(size)
 
-class _Probe(Struct, frozen=True):
-    """Looks where members begin; ``spread``: each may be moved by a part of ``size``, as bytes were lost in between."""
-
-    source: Source
-    members: Members
-    size: int
-    stop: int
-    spread: bool
-
-    def are_moved(self, members: Iterable[int]) -> Iterator[tuple[int, bool]]:
-        """Of the members whose bytes tell: whether each begins ``size`` bytes later than the index says.
-
-        They do not tell where another member may begin at the same place: its signature could be taken for this one's.
-        """
-        telling = [each for each in members if self.members.stored(each) and not self._may_be_another(each)]
-        places = [self._head(each, moved) for each in telling for moved in (0, self.size)]
-        heads = map(has_signature, gather(self.source, places))
-        for member, here, there in zip(telling, heads, heads, strict=False):
-            if here != there:
-                yield member, there
-
-    def _head(self, member: int, moved: int) -> Span:
-        """The first bytes of a member, if it is moved so far; empty if they would lie outside the data."""
-        start = self.members.starts[member] + moved
-        stop = min(start + min(HEAD_BYTES, self.members.stored(member)), self.stop)
-        return Span(start, stop) if 0 <= start < stop else Span(0, 0)
-
-    def _may_be_another(self, member: int) -> bool:
-        starts, far = self.members.starts, abs(self.size)
+    def may_be_another(member: int) -> bool:
         start = starts[member]
-        if not self.spread:
-            return self._begins(start - far) or self._begins(start + far)
-        before, after = starts[max(0, member - 1)], starts[min(member + 1, len(starts) - 1)]
-        return (member > 0 and start - before <= far) or (member + 1 < len(starts) and after - start <= far)
+        if spread:
+            others = (starts[each] for each in (member - 1, member + 1) if 0 <= each < len(starts))
+            return any(abs(other - start) <= far for other in others)
+        places = ((each, bisect_left(starts, each)) for each in (start - far, start + far))
+        return any(each in starts[at : at + 1] for each, at in places)
 
-    def _begins(self, place: int) -> bool:
-        """Whether a member begins at this place by the index."""
-        starts = self.members.starts
-        at = bisect_left(starts, place) if place >= 0 else len(starts)
-        return at < len(starts) and starts[at] == place
+    def head_at(member: int, moved: int) -> Span:
+        """The first bytes of a member, if it is moved so far; empty if they would lie outside the data."""
+        start = starts[member] + moved
+        end = min(start + min(HEAD_BYTES, members.stored(member)), stop)
+        return Span(start, end) if 0 <= start < end else Span(0, 0)
 
-
-def _has_pairs(source: Source, stop: int) -> bool:
-    """Whether CR LF occurs: a copy in text mode that makes LF of each would have left none."""
-    return any(b"\r\n" in piece for piece in blocks(source, 0, min(stop, _MAX_SEARCHED_BYTES)))
+    telling = [each for each in which if members.stored(each) and not may_be_another(each)]
+    heads = map(has_signature, gather(source, [head_at(each, moved) for each in telling for moved in (0, size)]))
+    for member, here, there in zip(telling, heads, heads, strict=False):
+        if here != there:
+            yield member, there
 
 
 def is_text_behind(source: Source, members: Members, size: int) -> bool:
@@ -252,9 +234,3 @@ def is_text_behind(source: Source, members: Members, size: int) -> bool:
     if first is None or members.stored(first) < _MIN_TEXT_BYTES:
         return False
     return is_text(source.read(members.starts[first] + size, min(HEAD_BYTES, members.stored(first))))
-
-
-def _has_header(source: Source, size: int) -> bool:
-    """Whether the inserted bytes are a header of HTTP in front of everything."""
-    front = source.read(0, size) if size <= _MAX_HEADER_BYTES else b""
-    return front.startswith(b"HTTP/") and front.endswith(b"\r\n\r\n")

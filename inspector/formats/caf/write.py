@@ -29,6 +29,10 @@ _ESCAPED = re.compile(rb'[\x00-\x1f"\\<>&]|\xe2\x80[\xa8\xa9]|\xed[\xa0-\xbf][\x
 _SHORT = {b'"': b'\\"', b"\\": b"\\\\", b"\b": b"\\b", b"\f": b"\\f", b"\n": b"\\n", b"\r": b"\\r", b"\t": b"\\t"}
 
 
+Extent = tuple[bytes, int, int]
+"""A member by its name, and the half-open range of its bytes."""
+
+
 class WriteError(Exception):
     """A member cannot be added; the message is for the user."""
 
@@ -77,7 +81,7 @@ def footer(index_size: int) -> bytes:
     return index_size.to_bytes(FOOTER_SIZE, "little")
 
 
-def index_pieces(entries: Iterable[tuple[bytes, int, int]]) -> Iterator[bytes]:
+def index_pieces(entries: Iterable[Extent]) -> Iterator[bytes]:
     """An index and its footer in pieces of bounded size; ``entries`` are (name, start, stop), sorted by name."""
     size, piece, comma = 0, bytearray(_OPENING), b""
     for each in entries:
