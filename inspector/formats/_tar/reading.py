@@ -18,7 +18,7 @@ from inspector.formats._tar.check import header_checksums
 from inspector.formats._tar.extension import MAX_BODY_BYTES, Extension, MapFault, Overrides, sparse_map
 from inspector.formats._tar.fields import Extras, archive_fields, no_extras
 from inspector.formats._tar.header import BLOCK, EXTENSIONS, LINKS, PLACES, TYPES, Header, aligned, number, parse
-from inspector.formats._tar.resync import Cursor, Layout, Recorded, Recover, layout_of, nothing_recorded
+from inspector.formats._tar.resync import Cursor, Layout, Recover, layout_of
 from inspector.formats._tar.swallowed import any_swallowed, may_search
 from inspector.formats._tar.walk import MAX_EXTENSIONS, list_members
 
@@ -57,15 +57,13 @@ def decode(
     *,
     digest: str = "",
     extras: Extras = no_extras,
-    recorded: Recorded = nothing_recorded,
     recover: Recover | None = None,
 ) -> None:
     """Emit members, fields and findings of a tar. If it raises SourceError or Cancelled, the fields so far are emitted.
 
     ``digest`` names the digest that metadata outside the archive records for its members; its column is left empty
-    here. ``extras`` makes further fields of a member. ``recorded`` gives the offsets where members begin according to
-    that metadata: a header at such an offset is found however far zeros before it reach. ``recover`` finds members
-    whose header is lost.
+    here. ``extras`` makes further fields of a member. ``recover`` finds members whose header is lost, and tells where
+    members begin according to that metadata: a header there is found however far zeros before it reach.
     """
     digits = 16 if digest else 0
     emitter.begin_members(Members(digest=digest, digest_digits=digits, sizes=True, heads=True, marks=True))
@@ -73,7 +71,7 @@ def decode(
     emitter.archive.detail = layout
     try:
         layout.looked_inside = may_search(source, thorough=emitter.archive.thorough)
-        cursor = Cursor(source, emitter, progress, layout, recorded, recover)
+        cursor = Cursor(source, emitter, progress, layout, recover)
         list_members(cursor, looks_inside=layout.looked_inside)
     finally:
         emitter.lay(archive_fields(source, emitter.members, layout, extras))

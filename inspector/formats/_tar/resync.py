@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -91,15 +91,6 @@ def layout_of(archive: Archive) -> Layout:
     return found if isinstance(found, Layout) else Layout()
 
 
-Recorded = Callable[[], Sequence[int]]
-"""Returns the offsets where members begin according to metadata outside the tar, in ascending order."""
-
-
-def nothing_recorded() -> Sequence[int]:
-    """For a tar without such metadata."""
-    return ()
-
-
 class Proved(NamedTuple):
     """A member whose header is lost, and whose content ``[start, stop)`` a digest outside the tar proves."""
 
@@ -110,7 +101,11 @@ class Proved(NamedTuple):
 
 
 class Recover:
-    """Finds members whose header is lost by digests outside the tar: none, unless there are such digests."""
+    """What metadata outside the tar says of its members, and what its digests prove: nothing, unless there are some."""
+
+    def recorded(self) -> Sequence[int]:
+        """The offsets where members begin, in ascending order."""
+        return ()
 
     def between(self, start: int, stop: int, progress: Progress) -> Sequence[Proved]:  # noqa: ARG002
         """The members that are proved to lie in the bytes ``[start, stop)``, in order and disjoint."""
@@ -165,14 +160,12 @@ class Cursor:
         emitter: Emitter,
         progress: Progress,
         layout: Layout,
-        recorded: Recorded = nothing_recorded,
         recover: Recover | None = None,
     ) -> None:
         self.source = source
         self.emitter = emitter
         self.progress = progress
         self.layout = layout
-        self.recorded = recorded
         self.recover = recover or Recover()
         self.at = 0
         self.base = 0
@@ -207,12 +200,31 @@ class Cursor:
             self.layout.strays.append(Stray(name, kind, Span(self.at, stop), note))
         self.at = max(self.at, stop)
 
+    def pass_end(self, stop: int, note: str = "Zeros that fill the last record, usually up to 10,240 bytes.") -> None:
+        """Move over the blocks that end an archive, and over the padding up to ``stop``."""
+        self.stray("end of archive", TAR_END, self.at + 2 * BLOCK, "Two blocks of zeros end the archive.")
+        self.stray("padding", Kind.PADDING, stop, note)
+
     def step_back(self, to: int) -> None:
         """Move back to ``to``, in the data of the last member, which ends there."""
         members, runs = self.emitter.members, self.layout.runs
         members.stops[-1] = min(members.stops[-1], to)
         runs[-1] = Span(runs[-1].start, to)
         self.at = to
+
+    def step_back_to_header(self, at: int, stop: int, where: str, lost: str) -> None:
+        """Step back to a header at ``at`` in the data of the last member, which should end at ``stop``, and report it.
+
+        ``where`` says that in words, and ``lost`` what was lost.
+        """
+        doubts = self.doubt(len(self.emitter.members) - 1)
+        self.step_back(at)
+        self.shifts.add(
+            f"The header at byte {at:,} is too early. It lies {in_bytes(stop - at)} inside the data of "
+            f"{self.last_name}, which should end {where}: {lost}. Its content is doubtful. Fetch the archive again.",
+            (at, at + BLOCK),
+            *((low, min(high, at)) for low, high in doubts),
+        )
 
     def lost_before(self, at: int) -> bool:
         """Whether the bytes before ``at`` belong to no member, or to one that ends early."""
@@ -224,6 +236,22 @@ class Cursor:
         """The member that ends at the position, with its padding; None if none does."""
         index = len(self.emitter.members) - 1
         return index if index >= 0 and padded_stop(self.emitter.members, index) == self.at else None
+
+    @property
+    def last_name(self) -> str:
+        """The name of the last member, for the user."""
+        return visible(self.emitter.members.path(len(self.emitter.members) - 1))
+
+    def ends_in_zeros(self) -> bool:
+        """Whether a member ends at the position, and the last byte of its data is zero."""
+        index, members = self.last_member(), self.emitter.members
+        if index is None or members.starts[index] >= members.stops[index]:
+            return False
+        return self.source.read(members.stops[index] - 1, 1) == b"\0"
+
+    def doubt_zeros(self) -> tuple[tuple[int, int], ...]:
+        """Call the content of the member that ends at the position doubtful if it ends in zeros: as ``doubt``."""
+        return self.doubt(self.last_member()) if self.ends_in_zeros() else ()
 
     def doubt(self, index: int | None) -> tuple[tuple[int, int], ...]:
         """Call the content of a member doubtful; returns the span of its data."""
@@ -366,17 +394,8 @@ def step_back_to_header(cursor: Cursor, stop: int) -> bool:
     at = _lost_header(cursor, start, stop)
     if at is None:
         return False
-    early = stop - at
     where = "after the end of the file" if stop >= cursor.source.size else f"at byte {stop:,}"
-    doubts = cursor.doubt(index)
-    cursor.step_back(at)
-    cursor.shifts.add(
-        f"The header at byte {at:,} is too early. It lies {in_bytes(early)} inside the data of "
-        f"{visible(members.path(index))}, which should end {where}: bytes of that member, and perhaps of others, were "
-        "lost. Its content is doubtful. Fetch the archive again.",
-        (at, at + BLOCK),
-        *((low, min(high, at)) for low, high in doubts),
-    )
+    cursor.step_back_to_header(at, stop, where, "bytes of that member, and perhaps of others, were lost")
     return True
 
 
@@ -445,7 +464,7 @@ def report_cut_header(cursor: Cursor, block: bytes) -> None:
         f"The {'block of zeros' if zero else 'header'} at byte {cursor.at:,} is cut off: "
         f"only {len(block)} of {BLOCK} bytes are in the file.",
         (cursor.at, size),
-        *(cursor.doubt(cursor.last_member()) if zero and _ends_in_zeros(cursor) else ()),
+        *(cursor.doubt_zeros() if zero else ()),
     )
     kind = Kind.PADDING if zero else Kind.GARBAGE
     cursor.stray("cut-off block", kind, size, "The file ends inside this block.")
@@ -490,10 +509,17 @@ def _end(cursor: Cursor) -> None:
         return
     used = start - cursor.base + 2 * BLOCK
     record = cursor.base + -(-used // RECORD_BYTES) * RECORD_BYTES
-    cursor.stray("end of archive", TAR_END, start + 2 * BLOCK, "Two blocks of zeros end the archive.")
-    cursor.stray("padding", Kind.PADDING, size, "Zeros that fill the last record, usually up to 10,240 bytes.")
     if size > max(record, start + RECORD_BYTES):
-        _report_many_zeros(cursor, start)
+        message = (
+            f"The archive ends with {in_bytes(size - start)} of zeros, more than fill its last record. Members may "
+            "have been there, for example if a download left a hole."
+        )
+        doubts, what = cursor.doubt_zeros(), codes.ZEROS_AFTER_END
+        if doubts:
+            message += f" {cursor.last_name}, the last member, ends in zeros too, so its content is doubtful."
+            what = codes.ZEROS_INSIDE
+        cursor.emitter.report(what, message, (start, size), *doubts)
+    cursor.pass_end(size)
 
 
 def is_usual_end(at: int, size: int) -> bool:
@@ -505,36 +531,18 @@ def is_usual_end(at: int, size: int) -> bool:
 
 def _report_lost_end(cursor: Cursor) -> None:
     """Report a member that ends in zeros before an end that no tar program writes: it took those of the end."""
-    index, start, size = cursor.last_member(), cursor.at, cursor.source.size
+    start, size = cursor.at, cursor.source.size
     if cursor.base or cursor.shifts or cursor.holes or cursor.lone_zeros:
         return  # the size of the file tells nothing
-    if is_usual_end(start, size) or size - start >= RECORD_BYTES or not _ends_in_zeros(cursor, index):
+    if is_usual_end(start, size) or size - start >= RECORD_BYTES or not cursor.ends_in_zeros():
         return
-    assert index is not None
-    name = visible(cursor.emitter.members.path(index))
     cursor.shifts.add(
-        f"The archive ends with {in_bytes(size - start)} of zeros, which is no whole record, and {name}, the member "
-        "before them, ends in zeros too. Bytes of it were lost, so that its size reaches into those of the end; or the "
-        "end is cut off. Its content is doubtful.",
+        f"The archive ends with {in_bytes(size - start)} of zeros, which is no whole record, and "
+        f"{cursor.last_name}, the member before them, ends in zeros too. Bytes of it were lost, so that its "
+        "size reaches into those of the end; or the end is cut off. Its content is doubtful.",
         (start, size),
-        *cursor.doubt(index),
+        *cursor.doubt_zeros(),
     )
-
-
-def _report_many_zeros(cursor: Cursor, start: int) -> None:
-    """Report more zeros at the end than fill a record: members may have been there."""
-    size = cursor.source.size
-    message = (
-        f"The archive ends with {in_bytes(size - start)} of zeros, more than fill its last record. Members may have "
-        "been there, for example if a download left a hole."
-    )
-    index = len(cursor.emitter.members) - 1
-    if index >= 0 and padded_stop(cursor.emitter.members, index) == start and _ends_in_zeros(cursor, index):
-        name = visible(cursor.emitter.members.path(index))
-        message += f" {name}, the last member, ends in zeros too, so its content is doubtful."
-        cursor.emitter.report(codes.ZEROS_INSIDE, message, (start, size), *cursor.doubt(index))
-    else:
-        cursor.emitter.report(codes.ZEROS_AFTER_END, message, (start, size))
 
 
 def _report_odd_end(cursor: Cursor) -> bool:
@@ -547,7 +555,7 @@ def _report_odd_end(cursor: Cursor) -> bool:
         return False
     members = cursor.emitter.members
     padding = cursor.source.read(members.stops[index], start - members.stops[index])
-    in_zeros = _ends_in_zeros(cursor, index)
+    in_zeros = cursor.ends_in_zeros()
     if (in_zeros or any(padding)) and step_back_to_header(cursor, start):
         return True
     if in_zeros:
@@ -566,19 +574,9 @@ def _report_odd_end(cursor: Cursor) -> bool:
     return False
 
 
-def _ends_in_zeros(cursor: Cursor, index: int | None = None) -> bool:
-    """Whether the last byte of a member's data, of the one that ends at the position if not given, is zero."""
-    index = cursor.last_member() if index is None else index
-    if index is None:
-        return False
-    members = cursor.emitter.members
-    stop = members.stops[index]
-    return stop > members.starts[index] and cursor.source.read(stop - 1, 1) == b"\0"
-
-
 def recorded_after(cursor: Cursor, start: int) -> int | None:
     """The first header after ``start`` at an offset recorded outside the tar; None if there is none."""
-    recorded = cursor.recorded()
+    recorded = cursor.recover.recorded()
     first = bisect_right(recorded, start)
     for at in recorded[first : first + _MAX_OFFSETS_TRIED]:
         block = cursor.source.read(at, BLOCK)
@@ -602,8 +600,7 @@ def _pass_far_zeros(cursor: Cursor, limit: int) -> None:
         cursor.stray("zeros", Kind.PADDING, recorded, "Zeros inside the archive: members may have been lost here.")
         return
     cursor.ended = True
-    cursor.stray("end of archive", TAR_END, start + 2 * BLOCK, "Two blocks of zeros end the archive.")
-    cursor.stray("padding", Kind.PADDING, limit, "Zeros after the end of the archive.")
+    cursor.pass_end(limit, "Zeros after the end of the archive.")
     again = " A check of the archive searches further." if is_sparing(cursor.source) else ""
     cursor.emitter.report(
         codes.DATA_AFTER_END,
@@ -648,15 +645,13 @@ def _ends_in_zero_block(cursor: Cursor) -> bool:
 
 def _join(cursor: Cursor, at: int) -> None:
     """Report another archive at ``at``, and go on with it."""
-    start, size = cursor.at, cursor.source.size
     cursor.joins.add(
-        f"{in_bytes(size - at)} follow the end of the archive. A tar header comes first, so another archive is joined "
-        f"to it at byte {at:,}. Its members are listed too; most programs stop before it, unless told otherwise "
+        f"{in_bytes(cursor.source.size - at)} follow the end of the archive. A tar header comes first, so another archive "
+        f"is joined to it at byte {at:,}. Its members are listed too; most programs stop before it, unless told otherwise "
         "(tar -i).",
         (at, at + BLOCK),
     )
-    cursor.stray("end of archive", TAR_END, start + 2 * BLOCK, "Two blocks of zeros end the archive.")
-    cursor.stray("padding", Kind.PADDING, at, "Zeros that fill the last record, usually up to 10,240 bytes.")
+    cursor.pass_end(at)
     cursor.base = at
 
 
@@ -669,18 +664,13 @@ def _pass_hole(cursor: Cursor, block: int, at: int, what: str = "the next header
             f"A single block of zeros at byte {start:,} is inside the archive. Many programs stop reading here. A "
             "header may have been overwritten.",
             (start, at),
-            *(cursor.doubt(cursor.last_member()) if _ends_in_zeros(cursor) else ()),
+            *cursor.doubt_zeros(),
         )
         note = "A single block of zeros does not end a tar."
         _pass_gap(cursor, (Stray("zero block", Kind.PADDING, Span(start, at), note),))
         return
-    doubts: tuple[tuple[int, int], ...] = ()
-    more = ""
-    if (at - start) % BLOCK or _ends_in_zeros(cursor):
-        index = cursor.last_member()
-        doubts = cursor.doubt(index)
-        if index is not None and doubts:
-            more = f" The content of {visible(cursor.emitter.members.path(index))}, which ends there, is doubtful."
+    doubts = cursor.doubt(cursor.last_member()) if (at - start) % BLOCK else cursor.doubt_zeros()
+    more = f" The content of {cursor.last_name}, which ends there, is doubtful." if doubts else ""
     lost = f", after {in_bytes(at - zeros)} that belong to no member" if at > zeros else ""
     cursor.holes.add(
         f"Zeros inside the archive at byte {start:,} end it for other programs. There are {in_bytes(zeros - start)}; "
@@ -713,13 +703,11 @@ def _pass_bytes_after_end(cursor: Cursor, block: int, stop: int, *, searched: Se
             f"A single block of zeros at byte {start:,} is inside the archive, and no header follows it. A header may "
             "have been overwritten.",
             (start, block),
-            *(cursor.doubt(cursor.last_member()) if _ends_in_zeros(cursor) else ()),
+            *cursor.doubt_zeros(),
         )
         cursor.stray("zero block", Kind.PADDING, block, "A single block of zeros does not end a tar.")
     else:
-        cursor.stray("end of archive", TAR_END, start + 2 * BLOCK, "Two blocks of zeros end the archive.")
-        note = "Zeros that fill the last record, usually up to 10,240 bytes."
-        cursor.stray("padding", Kind.PADDING, block, note)
+        cursor.pass_end(block)
     far = "" if searched.complete else f" The search for members stopped at byte {searched.stop:,}."
     low, high = block, size
     if unused:
@@ -759,11 +747,8 @@ def report_missing_end(cursor: Cursor) -> None:
         message = "The file is empty: it lacks the two blocks of zeros that end a tar."
         cursor.emitter.report(codes.EMPTY, message, (size, size))
         return
-    index = cursor.last_member()
-    doubts = cursor.doubt(index) if index is not None and _ends_in_zeros(cursor, index) else ()
-    more = ""
-    if index is not None and doubts:
-        more = f" {visible(cursor.emitter.members.path(index))} ends in zeros, which may be those: it is doubtful."
+    doubts = cursor.doubt_zeros()
+    more = f" {cursor.last_name} ends in zeros, which may be those: it is doubtful." if doubts else ""
     cursor.emitter.report(
         codes.END_MISSING,
         "The two blocks of zeros that end a tar are missing. It may be cut off, and members lost." + more,

@@ -13,8 +13,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from inspector.core.member import Members
-from inspector.core.names import visible
-from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, is_remote, zeros_start, zeros_stop
 from inspector.formats._tar.header import BLOCK, EXTENSIONS, ZEROS, Header, aligned, parse
@@ -273,14 +271,6 @@ def step_back_to_swallowed(cursor: Cursor, look: Inside | None, index: int) -> b
     found = look.swallowed((name, start, end), look.headers(start, start + aligned(end - start)))
     if found is None:
         return False
-    doubts = cursor.doubt(index)
-    cursor.step_back(found.at)
-    early = in_bytes(found.stop - found.at)
-    cursor.shifts.add(
-        f"The header at byte {found.at:,} is too early. It lies {early} inside the data of {visible(name)}, which "
-        f"should end at byte {found.stop:,}: bytes of that member were lost, and other tar programs take the members "
-        "after it for its content. Its content is doubtful. Fetch the archive again.",
-        (found.at, found.at + BLOCK),
-        *((low, min(high, found.at)) for low, high in doubts),
-    )
+    lost = "bytes of that member were lost, and other tar programs take the members after it for its content"
+    cursor.step_back_to_header(found.at, found.stop, f"at byte {found.stop:,}", lost)
     return True

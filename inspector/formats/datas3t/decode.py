@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import PurePath
 from typing import TypeVar
 
@@ -79,11 +78,8 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     if datapoint_locations is not None:
         lazy_range.decode(emitter, progress, records, datapoint_locations, digest)
     else:
-        recorded = partial(records.offsets, source.size)
         recover = Recovery(emitter, records)
-        reading.decode(
-            source, emitter, progress, digest=digest, extras=records.extras, recorded=recorded, recover=recover
-        )
+        reading.decode(source, emitter, progress, digest=digest, extras=records.extras, recover=recover)
         records.layout = emitter.archive.detail
         if is_sparing(source):
             lazy_range.report_walked(emitter, records)

@@ -52,6 +52,10 @@ class Recovery(Recover):
         order = sorted((0 if rows is None else rows.begins[row], row) for row in self._row_of.values())
         return [begin for begin, _ in order], [row for _, row in order]
 
+    def recorded(self) -> Sequence[int]:
+        """The offsets of headers that the metadata or the index has."""
+        return self._records.offsets(self._emitter.archive.source.size)
+
     def between(self, start: int, stop: int, progress: Progress) -> Sequence[Proved]:
         """The datapoints that lie in the bytes ``[start, stop)``, in order and disjoint."""
         places = {place for moved in self._distances(stop) for place in self._places(start, stop, moved)}
