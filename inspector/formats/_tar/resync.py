@@ -646,9 +646,9 @@ def _ends_in_zero_block(cursor: Cursor) -> bool:
 def _join(cursor: Cursor, at: int) -> None:
     """Report another archive at ``at``, and go on with it."""
     cursor.joins.add(
-        f"{in_bytes(cursor.source.size - at)} follow the end of the archive. A tar header comes first, so another archive "
-        f"is joined to it at byte {at:,}. Its members are listed too; most programs stop before it, unless told otherwise "
-        "(tar -i).",
+        f"{in_bytes(cursor.source.size - at)} follow the end of the archive. A tar header comes first, so another "
+        f"archive is joined to it at byte {at:,}. Its members are listed too; most programs stop before it, unless "
+        "told otherwise (tar -i).",
         (at, at + BLOCK),
     )
     cursor.pass_end(at)

@@ -38,9 +38,9 @@ _COUNTED_ELSEWHERE = frozenset((MISMATCH, ROW_MISSING, UNREADABLE))
 def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     """Read every datapoint once, neighbours together, and hash those that have a metadata row."""
     records = archive.detail
-    if isinstance(records, RangeRecords) and records.rows is None and records.unread:
+    if isinstance(records, RangeRecords) and not records.described and records.unread:
         return ""  # the recorded hashes are unknown
-    if isinstance(records, RangeRecords) and records.rows is not None:
+    if isinstance(records, RangeRecords) and records.described:
         _Hashes(archive, emitter, progress, records).run()
     else:
         check_padding(archive, emitter, progress, layout_of(archive).doubtful)
@@ -60,7 +60,7 @@ def summary(archives: Iterable[Archive]) -> str:
     others, unread = 0, False
     for archive in archives:
         records = archive.detail
-        unread |= isinstance(records, RangeRecords) and bool(records.metadata) and records.rows is None
+        unread |= isinstance(records, RangeRecords) and bool(records.metadata) and not records.described
         verdicts += Counter({verdict: archive.verdicts.count(at) for at, verdict in enumerate(VERDICTS)})
         verdicts[Verdict.NOT_CHECKED] += len(archive.members) - len(archive.verdicts)
         others += sum(
@@ -187,7 +187,7 @@ class _Hashes:
 
 def checksum_table(archive: Archive, records: RangeRecords, headers: Sequence[Checksum]) -> ChecksumTable:
     """The hashes of the metadata's rows, then the checksums of the tar's headers."""
-    rows = 0 if records.rows is None else len(records.rows)
+    rows = len(records.rows)
     return ChecksumTable(
         rows + len(headers),
         lambda row: _hash_row(archive, records, row) if row < rows else headers[row - rows],
@@ -197,7 +197,6 @@ def checksum_table(archive: Archive, records: RangeRecords, headers: Sequence[Ch
 def _hash_row(archive: Archive, records: RangeRecords, row: int) -> Checksum:
     """The ``data_hash`` of one metadata row; it stands in another file, so it has no place in this one."""
     rows = records.rows
-    assert rows is not None
     stored = f"{rows.hashes[row]:016x}"
     index = records.member_of[row]
     if index == NONE:

@@ -111,7 +111,7 @@ def _name_field(members: Members, index: int) -> tuple[int, int]:
 def check_rows(emitter: Emitter, records: RangeRecords) -> None:
     """Compare the metadata rows with the datapoints: missing, extra, repeated, out of order, wrong offsets."""
     rows, members = records.rows, records.members
-    if rows is None:
+    if not records.described:
         return
     broken, reported = rows.broken(), set[int]()
     moved = _report_moved(emitter, records)
@@ -156,7 +156,7 @@ def _report_moved(emitter: Emitter, records: RangeRecords) -> set[int]:
 def _distance(records: RangeRecords, index: int) -> int:
     """How far a datapoint is behind the place in its row; 0 if it has none, or if its offsets differ otherwise."""
     rows, row, members = records.rows, records.row_of[index], records.members
-    if row == NONE or rows is None:
+    if row == NONE:
         return 0
     start, stop = members.starts[index], members.stops[index]
     distance = records.header_offsets(index)[0] - rows.begins[row]
@@ -193,7 +193,6 @@ def _check_extra_rows(emitter: Emitter, records: RangeRecords, rows: Rows) -> No
 
 def _report_broken_row(emitter: Emitter, records: RangeRecords, row: int, member: int | None = None) -> None:
     """Report a row that cannot be read, and its datapoint where the key can be read."""
-    assert records.rows is not None
     message = (
         f"Row {row:,} of the metadata, {records.metadata}, is broken: {records.rows.unreadable[row]} cannot be read."
     )
@@ -207,7 +206,6 @@ def _report_broken_row(emitter: Emitter, records: RangeRecords, row: int, member
 def _report_extra_row(emitter: Emitter, records: RangeRecords, row: int, *, twice: bool) -> None:
     """Report a row without a datapoint of its own, with the bytes that it claims."""
     rows, size = records.rows, emitter.archive.source.size
-    assert rows is not None
     message = f"Row {row:,} of the metadata, {records.metadata}, for key {rows.ids[row]:,}, "
     message += "is a duplicate." if twice else "has no datapoint in the tar."
     claimed = Span(rows.begins[row], rows.ends[row]).clipped(0, size)

@@ -49,15 +49,17 @@ def rows_of(index: IndexRows, members: Members) -> Sequence[int]:
 class RangeRecords:
     """The metadata and index of one tar, and which row belongs to which member; see ``assign_rows``.
 
-    ``rows`` and ``index`` are None if absent or unreadable. ``found`` maps suffixes to the files beside the tar,
-    ``hidden`` maps suffixes to the error that hides whether the file exists; ``unread`` is whether a file that matters
-    could not be fetched. ``metadata`` is the name of the metadata file. ``row_of`` and ``index_rows`` give each
-    member's row in the metadata and in the index, NONE without one. ``computed`` maps members to the hash that a check
-    computed where it does not match the recorded one. ``layout`` is that of the tar.
+    ``index`` is None if absent or unreadable; without metadata there are no ``rows``, and it is not ``described``.
+    ``found`` maps suffixes to the files beside the tar, ``hidden`` maps suffixes to the error that hides whether the
+    file exists; ``unread`` is whether a file that matters could not be fetched. ``metadata`` is the name of the
+    metadata file. ``row_of`` and ``index_rows`` give each member's row in the metadata and in the index, NONE without
+    one. ``computed`` maps members to the hash that a check computed where it does not match the recorded one.
+    ``layout`` is that of the tar.
     """
 
     def __init__(self) -> None:
-        self.rows: Rows | None = None
+        self.described = False
+        self.rows = Rows()
         self.index: IndexRows | None = None
         self.found: dict[str, Source] = {}
         self.hidden: dict[str, SourceError] = {}
@@ -73,16 +75,26 @@ class RangeRecords:
     @cached_property
     def member_of(self) -> array[int]:
         """The member of each metadata row, NONE for a row without one."""
-        found = array("q", [NONE]) * (0 if self.rows is None else len(self.rows))
+        found = array("q", [NONE]) * len(self.rows)
         for index, row in enumerate(self.row_of):
             if row != NONE:
                 found[row] = index
         return found
 
+    @cached_property
+    def row_by_key(self) -> dict[int, int]:
+        """The first readable row of each key."""
+        pairs = reversed(list(enumerate(self.rows.ids)))
+        return {key: row for row, key in pairs if row not in self.rows.unreadable}
+
+    def row_named(self, name: bytes) -> int | None:
+        """The row of the datapoint with a name, if there is one."""
+        key = datapoint_key(name)
+        return None if key is None else self.row_by_key.get(key[0])
+
     def offsets(self, size: int) -> list[int]:
         """The recorded header offsets inside a tar of ``size`` bytes, ascending."""
-        found = set(() if self.rows is None else self.rows.begins)
-        index = self.index
+        found, index = set(self.rows.begins), self.index
         found.update(() if index is None else (index[row][0] for row in range(len(index))))
         return sorted(offset for offset in found if offset < size)
 
@@ -95,21 +107,17 @@ class RangeRecords:
             self.keys[index] = None if key is None else key[0]
         if self.index is not None:
             self.index_rows = rows_of(self.index, members)
-        rows = self.rows
-        if rows is None:
+        self.row_of = array("q", (NONE if key is None else self.row_by_key.get(key, NONE) for key in self.keys))
+        if members.digests is None or members.marks is None:
             return
-        lookup = {key: row for row, key in reversed(list(enumerate(rows.ids))) if row not in rows.unreadable}
-        self.row_of = array("q", (NONE if key is None else lookup.get(key, NONE) for key in self.keys))
-        assert members.digests is not None
-        assert members.marks is not None
         for index, row in enumerate(self.row_of):
             if row != NONE:
-                members.digests[index] = rows.hashes[row]
+                members.digests[index] = self.rows.hashes[row]
                 members.marks[index] |= HAS_DIGEST
 
     def extras(self, index: int) -> Iterator[Field]:
         """The rows of one member as fields that own no bytes of this file."""
-        if self.rows is not None and index < len(self.row_of):
+        if self.described and index < len(self.row_of):
             row = self.row_of[index]
             if row == NONE:
                 yield Field("metadata row", METADATA_ROW, (), None, "The metadata has no row for it.", label="no row")
@@ -120,7 +128,7 @@ class RangeRecords:
             if row == NONE:
                 yield Field("index row", INDEX_ENTRY, (), None, "The index has no row for it.")
             else:
-                yield index_row(self.index, row, self.index_error(index) or AGREES)
+                yield index_row(self.index[row], row, self.index_error(index) or AGREES)
 
     def header_offsets(self, index: int) -> tuple[int, int]:
         """The offsets of a member's first header block and of its own header; an extended header comes first."""
@@ -131,7 +139,6 @@ class RangeRecords:
     def row_error(self, index: int) -> str:
         """How a member's metadata row disagrees with the tar, as a sentence; empty where it agrees."""
         rows, row = self.rows, self.row_of[index]
-        assert rows is not None
         stop = self.members.starts[index] + self.members.size(index)
         begin, end = rows.begins[row], rows.ends[row]
         heads = self.header_offsets(index)
@@ -183,16 +190,19 @@ def metadata_row(rows: Rows, row: int, note: str = "") -> Field:
     return Field("metadata row", METADATA_ROW, (), row, note, tuple(children), label=label)
 
 
-def index_row(index: IndexRows, row: int, note: str) -> Field:
-    """An index row as a field without bytes."""
-    names = ("header offset", "header size", "data size")
-    kinds = (Kind.OFFSET, Kind.LENGTH, Kind.LENGTH)
-    units = ("In bytes.", "In blocks of 512 bytes.", "In bytes.")
-    children = tuple(
-        Field(name, kind, (), value, unit)
-        for name, kind, unit, value in zip(names, kinds, units, index[row], strict=True)
+def index_row(values: Sequence[int | None], row: int, note: str = "", at: int | None = None) -> Field:
+    """An index row as a field, whose bytes begin at ``at``; it has none in another file."""
+    spans = [() if at is None else (Span(at + low, at + high),) for low, high in ((0, 8), (8, 10), (10, 16), (0, 16))]
+    parts = (
+        ("header offset", Kind.OFFSET, "In bytes." if at is None else "Where the tar header begins, in bytes."),
+        ("header size", Kind.LENGTH, "In blocks of 512 bytes."),
+        ("data size", Kind.LENGTH, "In bytes."),
     )
-    return Field("index row", INDEX_ENTRY, (), row, note, children)
+    children = tuple(
+        Field(name, kind, span, value, unit)
+        for (name, kind, unit), span, value in zip(parts, spans, values, strict=False)
+    )
+    return Field("index row", INDEX_ENTRY, spans[3], row, note, children)
 
 
 def headers(members: Members, index: int) -> tuple[int, int]:
@@ -221,15 +231,13 @@ def member_with(archive: Archive, key: int) -> int | None:
 
 def missing(archive: Archive) -> Missing | None:
     """What is cut off: the metadata may list datapoints that would begin at the end of the file or behind it."""
-    rows = archive.detail.rows if isinstance(archive.detail, RangeRecords) else None
-    return tar_missing(archive, rows is not None and any(begin >= archive.source.size for begin in rows.begins))
+    begins = archive.detail.rows.begins if isinstance(archive.detail, RangeRecords) else ()
+    return tar_missing(archive, any(begin >= archive.source.size for begin in begins))
 
 
 def landmarks(archive: Archive) -> Sequence[Landmark]:
     """The tar headers that the metadata places, or some of them."""
-    rows = archive.detail.rows if isinstance(archive.detail, RangeRecords) else None
-    if rows is None:
-        return ()
+    rows = archive.detail.rows if isinstance(archive.detail, RangeRecords) else Rows()
     return [
         Landmark(rows.begins[row], 0, b"%0*d." % (DIGITS, rows.ids[row]), _has_name)
         for row in sampled(len(rows))

@@ -22,6 +22,7 @@ from inspector.formats.datas3t.recovery import Recovery, report_recovered
 from inspector.formats.datas3t.rows import (
     IndexRows,
     RefusedRowsError,
+    Rows,
     RowsError,
     metadata_json,
     metadata_rows,
@@ -71,7 +72,7 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
             f"{visible(base_name(source.name))}. No offsets and no hashes are recorded for its datapoints. The missing "
             "file is separate from the tar, so there are no bytes to show.",
         )
-    digest = "xxh64" if records.rows is not None else ""
+    digest = "xxh64" if records.described else ""
     datapoint_locations = (
         lazy_range.datapoint_locations(records, range_name(source.name), source.size) if is_sparing(source) else None
     )
@@ -98,7 +99,8 @@ def _read_records(source: Source, emitter: Emitter) -> RangeRecords:
     named = range_name(source.name)
     is_later_layout = named is not None and named.counted
     records = RangeRecords()
-    records.rows = _read(source, emitter, records, METADATA, lambda data: metadata_rows(metadata_json(data)))
+    rows = _read(source, emitter, records, METADATA, lambda data: metadata_rows(metadata_json(data)))
+    records.described, records.rows = rows is not None, rows or Rows()
     records.index = _read(source, emitter, records, INDEX, IndexRows)
     if METADATA in records.found:
         records.metadata = visible(PurePath(records.found[METADATA].name).name)

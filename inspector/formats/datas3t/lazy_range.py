@@ -42,17 +42,13 @@ class DatapointLocation(Struct, frozen=True):
 def datapoint_locations(records: RangeRecords, named: RangeName | None, size: int) -> list[DatapointLocation] | None:
     """The datapoints of a tar of ``size`` bytes in order; None if neither metadata nor index covers it without gaps."""
     found: list[DatapointLocation] = []
-    if records.rows is not None and not records.rows.unreadable:
-        found = sorted(_locations_of_rows(records), key=lambda location: location.head)
+    if records.described and not records.rows.unreadable:
+        rows = zip(records.rows.ids, records.rows.begins, records.rows.ends, strict=True)
+        located = (DatapointLocation(key, begin, begin + BLOCK, end) for key, begin, end in rows)
+        found = sorted(located, key=lambda location: location.head)
     elif records.index is not None and named is not None:
         found = list(_locations_of_index(records, named))
     return found if found and _has_no_gaps(found, size) else None
-
-
-def _locations_of_rows(records: RangeRecords) -> Iterator[DatapointLocation]:
-    assert records.rows is not None
-    for key, begin, end in zip(records.rows.ids, records.rows.begins, records.rows.ends, strict=True):
-        yield DatapointLocation(key, begin, begin + BLOCK, end)
 
 
 def _locations_of_index(records: RangeRecords, named: RangeName) -> Iterator[DatapointLocation]:
@@ -104,7 +100,7 @@ def decode(
 
 def report_walked(emitter: Emitter, records: RangeRecords) -> None:
     """Report why all headers of a remote range were read."""
-    present = records.rows is not None or records.index is not None
+    present = records.described or records.index is not None
     why = "the metadata or the index leaves gaps" if present else "there is no readable metadata or index"
     emitter.report(
         codes.HEADERS_WALKED,

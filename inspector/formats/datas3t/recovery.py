@@ -24,7 +24,7 @@ from inspector.formats._tar.resync import Proved, Recover
 from inspector.formats._tar.search import SEARCH_WINDOW_BYTES
 from inspector.formats.datas3t import codes
 from inspector.formats.datas3t.datapoints import RangeRecords
-from inspector.formats.datas3t.keys import DIGITS, datapoint_key
+from inspector.formats.datas3t.keys import DIGITS
 
 _HEADER_WITHOUT_ZEROS = re.compile(rb"(?P<name>\d{20}\.\D{1,60}?|\d{20})\d{21}(?P<size>[0-7]{11})\d{11}[0-7]{6} 0ustar")
 """What is left of a header: mode, uid, gid, size, mtime, checksum and type flag stand in a row."""
@@ -40,16 +40,9 @@ class Recovery(Recover):
         self._records = records
 
     @cached_property
-    def _row_of(self) -> dict[int, int]:
-        rows = self._records.rows
-        pairs = () if rows is None else reversed(list(enumerate(rows.ids)))
-        return {key: row for row, key in pairs if rows is not None and row not in rows.unreadable}
-
-    @cached_property
     def _begins(self) -> tuple[list[int], list[int]]:
         """The begin offsets of all rows, ascending, and the rows."""
-        rows = self._records.rows
-        order = sorted((0 if rows is None else rows.begins[row], row) for row in self._row_of.values())
+        order = sorted((self._records.rows.begins[row], row) for row in self._records.row_by_key.values())
         return [begin for begin, _ in order], [row for _, row in order]
 
     def recorded(self) -> Sequence[int]:
@@ -61,10 +54,11 @@ class Recovery(Recover):
         places = {place for moved in self._distances(stop) for place in self._places(start, stop, moved)}
         found: list[Proved] = []
         free = start
-        last = self._row_of_last()
+        members, begins = self._emitter.members, self._records.rows.begins
+        last = self._records.row_named(members.path(len(members) - 1)) if len(members) else None
         for head, row in sorted(places):
             # Only what follows the last member: an empty datapoint would be found anywhere.
-            if head + BLOCK < free or not self._begins_after(row, last):
+            if head + BLOCK < free or (last is not None and begins[row] <= begins[last]):
                 continue
             if (proved := self._proved(row, head, stop, stop, progress)) is not None:
                 found.append(proved._replace(head=max(free, head)))
@@ -93,22 +87,12 @@ class Recovery(Recover):
 
     def _ending_at(self, end: int, place: int, name: bytes, size: int, progress: Progress) -> Proved | None:
         """The datapoint of a name whose data of ``size`` bytes ends at ``end``, if its hash proves that."""
-        key, rows = datapoint_key(name), self._records.rows
-        row = None if key is None else self._row_of.get(key[0])
-        if row is None or rows is None or end - size <= place:
+        row, rows = self._records.row_named(name), self._records.rows
+        if row is None or end - size <= place:
             return None
         # One size is tried: it is recorded, so that a shorter one is no datapoint.
         proved = _proved_size(self._emitter.archive.source, end - size, end, end, rows.hashes[row], progress)
         return Proved(name, place, end - size, end) if proved == size else None
-
-    def _row_of_last(self) -> int | None:
-        members = self._emitter.members
-        key = datapoint_key(members.path(len(members) - 1)) if len(members) else None
-        return None if key is None else self._row_of.get(key[0])
-
-    def _begins_after(self, row: int, other: int | None) -> bool:
-        rows = self._records.rows
-        return rows is not None and (other is None or rows.begins[row] > rows.begins[other])
 
     def at(self, head: int, stop: int, progress: Progress) -> Proved | None:
         """The datapoint whose header belongs at ``head``, if the next one's is at ``stop``."""
@@ -127,24 +111,18 @@ class Recovery(Recover):
 
     def _distances(self, stop: int) -> set[int]:
         """By how many bytes datapoints have moved: the one before, and the one whose header is at ``stop``."""
-        members, found = self._emitter.members, {0}
+        members, near = self._emitter.members, list[tuple[bytes, int]]()
         if len(members) and members.heads is not None:
-            found |= self._moved(members.path(len(members) - 1), members.heads[-1])
+            near.append((members.path(len(members) - 1), members.heads[-1]))
         block = self._emitter.archive.source.read(stop, BLOCK)
         if len(block) == BLOCK and (after := parse(block)).fits:
-            found |= self._moved(after.name, stop)
-        return found
-
-    def _moved(self, name: bytes, head: int) -> set[int]:
-        key = datapoint_key(name)
-        row = None if key is None else self._row_of.get(key[0])
-        rows = self._records.rows
-        return set() if row is None or rows is None else {head - rows.begins[row]}
+            near.append((after.name, stop))
+        rows = ((self._records.row_named(name), head) for name, head in near)
+        return {0} | {head - self._records.rows.begins[row] for row, head in rows if row is not None}
 
     def _proved(self, row: int, head: int, limit: int, after: int, progress: Progress) -> Proved | None:
         """The datapoint of a row, if its data ends by ``limit``; the next header is at ``after``."""
         rows = self._records.rows
-        assert rows is not None
         start = head + BLOCK
         stop = head + rows.ends[row] - rows.begins[row]
         if not start <= stop:

@@ -83,9 +83,9 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
             found += repair_names(archive)
     if _tar_determines_rows(archive, records, codes):
         if codes & REBUILT:
-            found.append(_rebuild(archive, records, codes))
+            found.append(_rebuild(archive, records, codes, mismatches=False))
         if MISMATCH in codes:
-            found.append(_replace_hashes(archive, records, codes))
+            found.append(_rebuild(archive, records, codes, mismatches=True))
     saved = _salvage(archive, records)
     return [*found, saved] if saved is not None else found
 
@@ -126,98 +126,71 @@ def _tar_determines_rows(archive: Archive, records: RangeRecords, codes: Iterabl
     return bool(keyed) and not _is_damaged(archive) and not unusual and TWICE not in codes
 
 
-def _rebuild(archive: Archive, records: RangeRecords, codes: set[str]) -> Repair:
-    """New metadata with the recorded hashes."""
-    new = sum(key is not None and not _has_row(records, member) for member, key in enumerate(records.keys))
-    hashes = f", with new hashes of {count(new, 'datapoint')} as stored now" if new else ""
-    title = f"Rebuild the metadata from the tar{hashes}"
+def _rebuild(archive: Archive, records: RangeRecords, codes: set[str], *, mismatches: bool) -> Repair:
+    """New metadata with the recorded hashes; with new ones where these do not match, if ``mismatches``."""
+
+    def keeps_hash(member: int) -> bool:
+        wrong = mismatches and archive.verdict(member) is Verdict.MISMATCH
+        return records.row_of[member] != NONE and not wrong
+
+    extra, losses = _extra_keys(records), _losses(records, codes)
+    if mismatches:
+        wrong = archive.verdicts.count(VERDICTS.index(Verdict.MISMATCH))
+        what = count(wrong, "datapoint")
+        code, fixes = "datas3t-replace-hashes", REBUILT | {MISMATCH}
+        title = f"Rebuild the metadata from the tar, with new hashes of {what} that do not match the recorded ones"
+        losses = (f"The recorded {'hash' if wrong == 1 else 'hashes'} of {what}.", *losses)
+        claim = (
+            f"The bytes of {what} are assumed right and the recorded hashes wrong. Nothing in the range proves it, and "
+            "if the bytes have changed, nothing will show it any more."
+        )
+    else:
+        new = sum(key is not None and row == NONE for key, row in zip(records.keys, records.row_of, strict=True))
+        what = count(new, "datapoint")
+        code, fixes = "datas3t-rebuild-metadata", REBUILT
+        title = f"Rebuild the metadata from the tar{f', with new hashes of {what} as stored now' if new else ''}"
+        unchanged = f", and the bytes of {what} unchanged" if new else ""
+        claim = (
+            f"The tar is assumed right and the metadata wrong where they differ{unchanged}. Nothing in the range "
+            "proves it."
+        )
+        claim = claim if METADATA in records.found else ""
+    complete = (
+        f"The tar is assumed complete, although the metadata has rows for {_listed(extra)}, which it does not contain."
+    )
     return Repair(
-        "datas3t-rebuild-metadata",
+        code,
         title,
-        frozenset(codes & REBUILT),
-        _losses(records, codes),
-        " ".join(filter(None, (_tar_assumption(records, new), _extra_rows_assumption(records)))),
-        content=_content(archive, records, lambda member: _has_row(records, member)),
+        frozenset(codes & fixes),
+        losses,
+        " ".join(filter(None, (claim, complete if extra else ""))),
+        content=_content(archive, records, keeps_hash),
         beside=METADATA,
         old=records.found.get(METADATA),
     )
-
-
-def _replace_hashes(archive: Archive, records: RangeRecords, codes: set[str]) -> Repair:
-    """New metadata with new hashes where the recorded ones do not match."""
-    wrong = archive.verdicts.count(VERDICTS.index(Verdict.MISMATCH))
-    what = count(wrong, "datapoint")
-    claim = (
-        f"The bytes of {what} are assumed right and the recorded hashes wrong. Nothing in the range proves it, and if "
-        "the bytes have changed, nothing will show it any more."
-    )
-    return Repair(
-        "datas3t-replace-hashes",
-        f"Rebuild the metadata from the tar, with new hashes of {what} that do not match the recorded ones",
-        frozenset(codes & (REBUILT | {MISMATCH})),
-        (f"The recorded {'hash' if wrong == 1 else 'hashes'} of {what}.", *_losses(records, codes)),
-        " ".join(filter(None, (claim, _extra_rows_assumption(records)))),
-        content=_content(
-            archive,
-            records,
-            lambda member: _has_row(records, member) and archive.verdict(member) is not Verdict.MISMATCH,
-        ),
-        beside=METADATA,
-        old=records.found.get(METADATA),
-    )
-
-
-def _has_row(records: RangeRecords, member: int) -> bool:
-    return records.rows is not None and records.row_of[member] != NONE
 
 
 def _extra_keys(records: RangeRecords) -> list[int]:
     """The keys of rows without a datapoint in the tar."""
-    if records.rows is None:
-        return []
-    present = set(records.keys)
-    return [
-        key for row, key in enumerate(records.rows.ids) if row not in records.rows.unreadable and key not in present
-    ]
+    present, rows = set(records.keys), records.rows
+    return [key for row, key in enumerate(rows.ids) if row not in rows.unreadable and key not in present]
 
 
 def _conflicting_hashes(records: RangeRecords) -> list[int]:
     """The keys of extra rows whose hash differs from the one that is preserved."""
     rows = records.rows
-    if rows is None:
-        return []
     keeps_hash = {key: rows.hashes[row] for key, row in zip(records.keys, records.row_of, strict=True) if row != NONE}
-    pairs = zip(rows.ids, rows.hashes, strict=True)
     return [
         key
-        for row, (key, digest) in enumerate(pairs)
+        for row, (key, digest) in enumerate(zip(rows.ids, rows.hashes, strict=True))
         if row not in rows.unreadable and keeps_hash.get(key, digest) != digest
     ]
-
-
-def _tar_assumption(records: RangeRecords, new: int) -> str:
-    """What replacing existing metadata assumes; ``new`` datapoints get a hash of their current bytes."""
-    if METADATA not in records.found:
-        return ""
-    unchanged = f", and the bytes of {count(new, 'datapoint')} unchanged" if new else ""
-    return (
-        f"The tar is assumed right and the metadata wrong where they differ{unchanged}. Nothing in the range proves it."
-    )
-
-
-def _extra_rows_assumption(records: RangeRecords) -> str:
-    extra = _extra_keys(records)
-    if not extra:
-        return ""
-    return (
-        f"The tar is assumed complete, although the metadata has rows for {_listed(extra)}, which it does not contain."
-    )
 
 
 def _losses(records: RangeRecords, codes: set[str]) -> tuple[str, ...]:
     extra = _extra_keys(records)
     other = _conflicting_hashes(records)
-    broken = 0 if records.rows is None else len(records.rows.unreadable)
+    broken = len(records.rows.unreadable)
     sentences = (
         extra and f"The rows for {_listed(extra)}, with their hashes.",
         other and f"Extra rows for {_listed(other)} with other hashes; the first row for each key stays.",
@@ -236,44 +209,33 @@ def _content(
     archive: Archive, records: RangeRecords, keeps_hash: Callable[[int], bool]
 ) -> Callable[[Progress], Iterator[bytes]]:
     """The new metadata, with the recorded hash where ``keeps_hash(member)``, else that of the current bytes."""
+    members, recorded = archive.members, records.rows
+    # End offsets include the padding, as specified; not if all existing rows exclude it.
+    unpadded = [
+        recorded.ends[row] == members.stops[member]
+        for member, row in enumerate(records.row_of)
+        if row != NONE and members.stops[member] % BLOCK
+    ]
+    padded = not unpadded or not all(unpadded)
+
+    def rows(progress: Progress) -> Iterator[Row]:
+        assert members.heads is not None
+        for key, member in sorted((key, member) for member, key in enumerate(records.keys) if key is not None):
+            start, stop = members.starts[member], members.stops[member]
+            if keeps_hash(member):
+                digest = recorded.hashes[records.row_of[member]]
+                progress.advance(stop - start)
+            else:
+                digest = _hash_member(archive, member, progress)
+            yield Row(key, members.heads[member], start + aligned(stop - start) if padded else stop, digest)
 
     def content(progress: Progress) -> Iterator[bytes]:
-        progress.begin("Hashing datapoints", sum(map(archive.members.stored, range(len(archive.members)))))
-        data = metadata(_rows(archive, records, keeps_hash, progress))
+        progress.begin("Hashing datapoints", sum(map(members.stored, range(len(members)))))
+        data = metadata(rows(progress))
         for start in range(0, len(data), PIECE):
             yield data[start : start + PIECE]
 
     return content
-
-
-def _rows(
-    archive: Archive, records: RangeRecords, keeps_hash: Callable[[int], bool], progress: Progress
-) -> Iterator[Row]:
-    members = archive.members
-    padded = _ends_are_padded(records)
-    assert members.heads is not None
-    keyed = [(key, member) for member, key in enumerate(records.keys) if key is not None]
-    for key, member in sorted(keyed):
-        start, stop = members.starts[member], members.stops[member]
-        if records.rows is not None and keeps_hash(member):
-            digest = records.rows.hashes[records.row_of[member]]
-            progress.advance(stop - start)
-        else:
-            digest = _hash_member(archive, member, progress)
-        yield Row(key, members.heads[member], start + aligned(stop - start) if padded else stop, digest)
-
-
-def _ends_are_padded(records: RangeRecords) -> bool:
-    """Whether end offsets include the padding, as specified; not if all existing rows exclude it."""
-    rows, members = records.rows, records.members
-    if rows is None:
-        return True
-    unpadded = [
-        rows.ends[row] == members.stops[member]
-        for member, row in enumerate(records.row_of)
-        if row != NONE and members.stops[member] % BLOCK
-    ]
-    return not unpadded or not all(unpadded)
 
 
 def _hash_member(archive: Archive, member: int, progress: Progress) -> int:
@@ -355,8 +317,9 @@ def _packed_index_row(records: RangeRecords, member: int) -> bytes:
 
 def _salvage(archive: Archive, records: RangeRecords) -> Repair | None:
     """A new range of the datapoints that verify; None if neither tar nor content is damaged, or none verifies."""
-    codes, rows, members = damage(archive) | _mismatches(archive), records.rows, archive.members
-    if not codes or rows is None:
+    rows, members = records.rows, archive.members
+    codes = damage(archive) | (frozenset(each.code for each in archive.findings) & {MISMATCH})
+    if not codes or not records.described:
         return None
     kept = [
         index
@@ -389,15 +352,10 @@ def _salvage(archive: Archive, records: RangeRecords) -> Repair | None:
     )
 
 
-def _mismatches(archive: Archive) -> frozenset[str]:
-    return frozenset(each.code for each in archive.findings) & {MISMATCH}
-
-
 def _outcomes(archive: Archive, records: RangeRecords, kept: Sequence[int]) -> Outcomes:
     """What becomes of each datapoint, those too that only the metadata lists."""
     found = outcomes(archive, frozenset(kept), "its hash in the metadata matches", "the metadata has no hash of it")
     rows = records.rows
-    assert rows is not None
 
     def each() -> Iterator[Outcome]:
         yield from found()
@@ -413,18 +371,13 @@ def _outcomes(archive: Archive, records: RangeRecords, kept: Sequence[int]) -> O
 def _kept_rows(archive: Archive, records: RangeRecords, kept: Sequence[int]) -> Iterator[Row]:
     """The rows of the datapoints ``kept``, at their places in the new tar."""
     members, rows, at = archive.members, records.rows, 0
-    assert rows is not None
     for index in kept:
         begin = at
-        at += _headers_size(archive, index) + aligned(members.stored(index))
+        # A damaged header becomes one block.
+        at += members.starts[index] - head_of(members, index) if _has_header(archive, index) else BLOCK
+        at += aligned(members.stored(index))
         row = records.row_of[index]
         yield Row(rows.ids[row], begin, at, rows.hashes[row])
-
-
-def _headers_size(archive: Archive, index: int) -> int:
-    """The size of the headers of a datapoint in the new tar: a damaged one becomes one block."""
-    members = archive.members
-    return members.starts[index] - head_of(members, index) if _has_header(archive, index) else BLOCK
 
 
 def _has_header(archive: Archive, index: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Census, Field, FieldTable
@@ -20,7 +20,7 @@ from inspector.formats._zstd import HEADER, MAGIC, frame_header
 from inspector.formats._zstd_fields import frame_field
 from inspector.formats.datas3t import codes
 from inspector.formats.datas3t.consistency import check_row_form
-from inspector.formats.datas3t.datapoints import metadata_row
+from inspector.formats.datas3t.datapoints import index_row, metadata_row
 from inspector.formats.datas3t.keys import range_name
 from inspector.formats.datas3t.kinds import METADATA
 from inspector.formats.datas3t.rows import (
@@ -174,17 +174,7 @@ def decode_index(source: Source, emitter: Emitter, progress: Progress) -> None:
 def _index_field(source: Source, row: int) -> Field:
     start = row * INDEX_ROW
     rows = IndexRows(source.read(start, INDEX_ROW))
-    values: Sequence[int | None] = rows[0] if len(rows) else (None, None, None)
-    parts = (
-        ("header offset", 0, 8, Kind.OFFSET, "Where the tar header begins, in bytes."),
-        ("header size", 8, 10, Kind.LENGTH, "In blocks of 512 bytes."),
-        ("data size", 10, 16, Kind.LENGTH, "In bytes."),
-    )
-    children = tuple(
-        Field(name, kind, (Span(start + low, start + high),), value, note)
-        for (name, low, high, kind, note), value in zip(parts, values, strict=True)
-    )
-    return Field("index row", INDEX_ENTRY, (Span(start, start + INDEX_ROW),), row, children=children)
+    return index_row(rows[0] if len(rows) else (None, None, None), row, at=start)
 
 
 def read_index(archive: Archive, index: int, _progress: Progress) -> Iterator[bytes]:
