@@ -271,7 +271,7 @@ class _Filling:
 
     def _box(self, field: Field, column: int, at: int, member: int | None) -> Box:
         apart = self.columns[column].apart
-        families = tuple(_families(field)) or (field.kind.role or Role.DATA,)
+        families = tuple(families_of(field, _MAX_FAMILIES)) or (field.kind.role or Role.DATA,)
         shown = field.shown if field.kind.about_member and isinstance(field.value, str) else ""
         label = short_zeros(abridged(visible(shown or field.label or field.name)))
         if not self._named and member is not None:
@@ -384,18 +384,14 @@ def _places(field: Field) -> str:
     return f"{found[0]:,} to {found[1]:,}" if len(found) > 1 else f"at {found[0]:,}" if found else ""
 
 
-def _families(field: Field) -> Iterator[Family | Role]:
-    """The families in a structure in order, each run of one once, the first few."""
+def families_of(field: Field, most: int) -> list[Family | Role]:
+    """The families in a structure in order, each run of one once, the first few; unclaimed bytes as their role."""
     if field.kind.shape is Shape.UNCLAIMED:
-        yield field.kind.role or Role.GAP
-        return
+        return [field.kind.role or Role.GAP]
     family = family_of(field.kind)
     if family is not None:
-        yield family
-        if field.kind.holds_data:
-            yield Family.CONTENT
-        return
+        return [family, Family.CONTENT] if field.kind.holds_data else [family]
     found: list[Family | Role] = []
-    for child in islice(field.children, 2 * _MAX_FAMILIES):
-        found += [each for each in _families(child) if found[-1:] != [each]]
-    yield from found[:_MAX_FAMILIES]
+    for child in islice(field.children, 2 * most):
+        found += [each for each in families_of(child, most) if found[-1:] != [each]]
+    return found[:most]

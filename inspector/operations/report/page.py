@@ -1,37 +1,67 @@
-"""A report as a page for a browser: one file without scripts, links or anything to load. A PDF is made of it too."""
+"""A report as a page for a browser: one file without scripts, links or anything to load. A PDF is made of it too.
+
+Redacted, it holds neither names nor content: members are numbers, findings are their codes with the declared advice,
+and of the bytes only those that are structure are shown. Nothing that a file says is trusted to be harmless.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from html import escape
+from itertools import islice
 
+from inspector import __version__
+from inspector.core import codes
+from inspector.core.cause import MEANINGS, Cause, is_cause
+from inspector.core.finding import Finding, FindingType
+from inspector.core.names import abridged, visible
+from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded
+from inspector.core.program.progress import Progress
+from inspector.core.program.redaction import redacted
+from inspector.core.source import Source, SourceError, blocks, is_sparing
 from inspector.core.verdict import State, Verdict
-from inspector.drawing.colouring import Paint
 from inspector.drawing.palette import COLOURS, MARKS, Mark, Scheme
+from inspector.formats._causes.diagnosis import Placed, cause_sentence, folded
+from inspector.operations.check.checking import STATES, CheckReport, own_state
+from inspector.operations.check.report import archive_readers
 from inspector.operations.diagram.drawing import diagram_svg
-from inspector.operations.diagram.svg import Shades, shade_of
-from inspector.operations.report.drawing import colours_of, map_of, structure_of
-from inspector.operations.report.facts import (
-    COLUMNS,
-    Excerpt,
-    FindingFacts,
-    Piece,
-    RepairFacts,
-    ReportFacts,
-    Row,
-    Table,
-)
+from inspector.operations.diagram.shape import diagram_of_all
+from inspector.operations.diagram.svg import Shades
+from inspector.operations.edit.apply_repairs import describe
+from inspector.operations.edit.plan_repairs import plan
+from inspector.operations.open.location import inside
+from inspector.operations.open.opening import Opened
+from inspector.operations.protocol.edit_views import RepairRow
+from inspector.operations.report.drawing import excerpts, pictures
+from inspector.operations.trace.tracing import sentence
+from inspector.sources.local.file import FileSource
 
-_GROUP = 8
+MAX_FINDINGS = 1_000
+"""Findings that a report lists; more are counted."""
+MAX_EXCERPTS = 40
+"""Findings of an archive whose bytes are shown."""
+MAX_ROWS = 1_000
+"""Members, digests, ranges and readers that a report lists; more are counted."""
+MAX_DIAGRAM_ROWS = 40
+WITHHELD = "name withheld"
 _GOOD = frozenset((State.SOUND, Verdict.VERIFIED))
 _BAD = frozenset((State.DAMAGED, State.TORN, State.UNREADABLE, Verdict.MISMATCH))
-_MEANS = {State.WARNING: "warning", Verdict.DOUBTFUL: "warning"}
+_WARNING = frozenset((State.WARNING, Verdict.DOUBTFUL))
+_NUMBERS = frozenset(("Bytes", "Stored", "Members"))
+_MONO = frozenset(("Recorded", "Computed"))
 
 
 def _named(scheme: Scheme) -> dict[str, str]:
-    marks = MARKS[scheme]
-    colours = colours_of(COLOURS[scheme])
-    return colours | {"good": marks[Mark.GOOD], "warn": marks[Mark.WARNING], "info": marks[Mark.INFO]}
+    colours, marks = COLOURS[scheme], MARKS[scheme]
+    own = {"base": colours.base, "text": colours.text, "quiet": colours.quiet, "rule": colours.rule}
+    return own | {
+        "bad": colours.damage,
+        "good": marks[Mark.GOOD],
+        "warn": marks[Mark.WARNING],
+        "info": marks[Mark.INFO],
+    }
 
 
 _RULES = """
@@ -87,162 +117,284 @@ code, pre, .mono { font-family: "DejaVu Sans Mono", monospace; font-size: 8pt }
 """What QTextDocument understands, which has neither variables nor media queries."""
 
 
-def as_html(reports: Sequence[ReportFacts], *, for_print: bool = False) -> str:
-    """One page about these reports; ``for_print``: for the PDF, which is light and knows less of style."""
-    shades = Shades()
-    title = reports[0].title if len(reports) == 1 else f"{len(reports):,} archives"
-    body = "".join(_article(each, shades) for each in reports)
-    light = _RULES.format(**_named(Scheme.LIGHT))
-    if for_print:
-        style = f"{_PRINT}{light}{shades.rules().split('@media', 1)[0]}"
-    else:
-        dark = _RULES.format(**_named(Scheme.DARK))
-        style = f"{_SCREEN}{light}@media screen and (prefers-color-scheme: dark) {{{dark}}}\n{shades.rules()}"
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        '<meta name="viewport" content="width=device-width">\n'
-        f"<title>{escape(title)}</title>\n<style>{style}</style></head><body>\n{body}</body></html>\n"
-    )
+class Page:
+    """One page about some reports; ``redact``: without what their files hold."""
 
+    def __init__(self, *, redact: bool = False) -> None:
+        self._redact = redact
+        self._shades = Shades()
+        self._titles: list[str] = []
+        self._articles: list[str] = []
 
-def _article(report: ReportFacts, shades: Shades) -> str:
-    parts = [
-        f"<h1>{escape(report.title)}</h1>\n",
-        f'<p class="state {_class(report.state)}">{escape(report.sentence)}</p>\n',
-        f'<p class="cause">Cause: {escape(report.cause)}</p>\n' if report.cause else "",
-        _about(report.about),
-    ]
-    drawing = report.drawing
-    if drawing is not None:
-        parts += [
-            "<h2>Map</h2>\n",
-            map_of(drawing, shades),
-            _legend(((paint, f"{label} · {number:,}") for paint, label, number in drawing.kinds), shades),
-            "<h2>Structure</h2>\n",
-            structure_of(drawing, shades),
-        ]
-    if report.diagram is not None:
-        parts += ["<h2>Diagram</h2>\n", diagram_svg(report.diagram, shades)]
-    parts.append(_table("Ranges", report.ranges))
-    parts.append("\n<h2>Findings</h2>\n")
-    parts += [_finding(each, shades) for each in report.findings]
-    if not report.findings:
-        parts.append("<p>None.</p>\n")
-    if report.more_findings:
-        parts.append(f'<p class="quiet">{escape(report.more_findings)}</p>\n')
-    parts.append(_repair(report.repair))
-    parts.append(_table("Readers", report.readers))
-    parts.append(_table("Members", report.members))
-    parts.append(_table("Digests", report.digests))
-    return f"<article>\n{''.join(parts)}</article>\n"
+    def add(
+        self,
+        report: CheckReport,
+        progress: Progress,
+        *,
+        note: str = "",
+        notes: Sequence[str] = (),
+        now: datetime | None = None,
+    ) -> None:
+        """Add a checked location; ``note`` is added to what the file is, and ``notes`` are the user's.
 
+        Reads the archive again for its digest and the excerpts, and plans its repairs; ``now`` is when it is made.
+        Raises Cancelled.
+        """
+        progress.begin("Writing the report", 0)
+        article = _Article(report, progress, self._shades, self._redact)
+        self._titles.append(article.title)
+        made = article.parts(note, () if self._redact else notes, now or datetime.now(UTC))
+        self._articles.append(f"<article>\n{''.join(made)}</article>\n")
 
-def _class(value: str | None) -> str:
-    if value in _GOOD:
-        return "good"
-    return "bad" if value in _BAD else next((name for each, name in _MEANS.items() if each == value), "")
+    def __len__(self) -> int:
+        return len(self._articles)
 
-
-def _about(rows: Iterable[tuple[str, str]]) -> str:
-    found = "".join(
-        f'<tr><td class="key">{escape(name)}</td><td>{_mono(value) if name == "SHA-256" else escape(value)}</td></tr>\n'
-        for name, value in rows
-    )
-    return f'<table class="about">{found}</table>\n'
-
-
-def _mono(text: str) -> str:
-    return f"<code>{escape(text)}</code>"
-
-
-def _legend(items: Iterable[tuple[Paint, str]], shades: Shades) -> str:
-    """What each colour means: a swatch and words."""
-    swatch = '<span class="item"><span class="swatch {}">&nbsp;&nbsp;&nbsp;</span> {}</span>&ensp; '
-    found = "".join(swatch.format(shades.of(shade_of(paint)), escape(label)) for paint, label in items)
-    return f'\n<p class="legend quiet">{found}</p>\n'
-
-
-def _finding(finding: FindingFacts, shades: Shades) -> str:
-    kind = {"error": "bad"}.get(finding.severity, finding.severity)
-    details = [f"<code>{escape(finding.code)}</code>"]
-    if finding.place:
-        details.append(f"bytes {_mono(finding.place)}")
-    if finding.member:
-        details.append(f"in {_mono(finding.member)}")
-    if finding.repair:
-        details.append(f"repair: {_mono(finding.repair)}")
-    beneath = " beneath" if finding.beneath else ""
-    return (
-        f'<div class="finding{beneath} {kind}">\n<p><b class="{kind}">{escape(finding.severity.capitalize())}</b> '
-        f'<span class="plain">{escape(finding.message)}</span></p>\n'
-        f'<p class="quiet">{" · ".join(details)}</p>\n'
-        f"{''.join(_excerpt(each, shades) for each in finding.excerpts)}</div>\n"
-    )
-
-
-def _excerpt(excerpt: Excerpt, shades: Shades) -> str:
-    rows = "\n".join("".join(_row(each, shades)) for each in excerpt.rows)
-    more = f'\n<span class="at">… {excerpt.more:,} more bytes</span>' if excerpt.more else ""
-    return f"<pre>{rows}{more}</pre>{_legend(excerpt.legend, shades)}"
-
-
-def _row(row: Row, shades: Shades) -> Iterator[str]:
-    yield f'<span class="at">{row.start:08X}</span>  '
-    at = 0
-    for index, piece in enumerate(row.pieces):
-        last = index == len(row.pieces) - 1
-        digits = "".join(
-            f"{digit}{_gap(at + number) if not (last and number == len(piece.digits) - 1) else ''}"
-            for number, digit in enumerate(piece.digits)
+    def html(self, *, for_print: bool = False) -> str:
+        """The page; ``for_print``: for the PDF, which is light and knows less of style."""
+        title = self._titles[0] if len(self._titles) == 1 else f"{len(self._titles):,} archives"
+        light, rules = _RULES.format(**_named(Scheme.LIGHT)), self._shades.rules()
+        if for_print:
+            style = f"{_PRINT}{light}{rules.split('@media', 1)[0]}"
+        else:
+            dark = _RULES.format(**_named(Scheme.DARK))
+            style = f"{_SCREEN}{light}@media screen and (prefers-color-scheme: dark) {{{dark}}}\n{rules}"
+        return (
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+            '<meta name="viewport" content="width=device-width">\n'
+            f"<title>{escape(title)}</title>\n<style>{style}</style></head><body>\n"
+            f"{''.join(self._articles)}</body></html>\n"
         )
-        # A gap after the last byte of a piece belongs to none.
-        body = digits.rstrip(" ")
-        yield f"{_span(piece, body, shades)}{digits[len(body) :]}"
-        at += len(piece.digits)
-    yield " " * (_width(COLUMNS) - _width(at) + 2)
-    for piece in row.pieces:
-        yield _span(piece, piece.text, shades)
 
 
-def _gap(at: int) -> str:
-    """What stands after the digits of a byte of a row."""
-    return "  " if at % _GROUP == _GROUP - 1 else " "
+class _Article:
+    """What a page says of one report."""
+
+    def __init__(self, report: CheckReport, progress: Progress, shades: Shades, redact: bool) -> None:
+        self._report = report
+        self._progress = progress
+        self._shades = shades
+        self._redact = redact
+        self._single = report.archives[0] if len(report.archives) == 1 else None
+
+    def parts(self, note: str, notes: Sequence[str], now: datetime) -> Iterator[str]:
+        report, single = self._report, self._single
+        cause = next(filter(None, (cause_sentence(each.findings) for each in report.archives)), "")
+        said = _said(report.sentence)
+        if self._redact:
+            said = f"{STATES[report.state]}." if report.state else "Nothing wrong was seen; not everything was read."
+        yield f"<h1>{escape(self.title)}</h1>\n"
+        yield f'<p class="state {_class(report.state)}">{escape(said)}</p>\n'
+        yield f'<p class="cause">Cause: {escape(_said(cause))}</p>\n' if cause and not self._redact else ""
+        about = (
+            f'<tr><td class="key">{escape(name)}</td><td>{_mono(value) if name == "SHA-256" else escape(value)}</td>'
+            "</tr>\n"
+            for name, value in (*self._about(note, now), *(("User's note", _said(each)) for each in notes))
+        )
+        yield f'<table class="about">{"".join(about)}</table>\n'
+        if single is not None and single.source.size:
+            yield pictures(single, self._shades, self._progress, named=not self._redact)
+        yield self._diagram()
+        yield self._ranges()
+        yield "\n<h2>Findings</h2>\n"
+        yield from self._findings()
+        yield self._repair()
+        yield self._readers()
+        yield self._members()
+        yield self._digests()
+
+    # ---- what it is ----------------------------------------------------------------------------------------------
+
+    @property
+    def title(self) -> str:
+        """The last part of its location."""
+        if self._redact:
+            kind = (self._report.format or "").upper()
+            return f"{kind} archive ({WITHHELD})" if kind else f"File ({WITHHELD})"
+        location = _said(self._report.location)
+        return location.split("?", 1)[0].rstrip("/").rsplit("/", 1)[-1] or location
+
+    def _about(self, note: str, now: datetime) -> Iterator[tuple[str, str]]:
+        report, archive = self._report, self._single
+        if "://" in report.location and not self._redact:
+            yield "Location", _said(report.location)
+        title = archive.title if archive is not None and archive.decoder is not None else (report.format or "unknown")
+        yield "Format", _said(title)
+        yield "Size", in_bytes(report.size) + (f" ({rounded(report.size)})" if report.size >= 1024 else "")
+        verdicts = ", ".join(f"{number:,} {verdict}" for verdict, number in report.verdicts.items())
+        yield "Members", f"{report.members:,}" + (f": {verdicts}" if verdicts else "")
+        if archive is not None:
+            yield "SHA-256", self._sha256(archive.source)
+            if isinstance(archive.source, FileSource):
+                changed = datetime.fromtimestamp(archive.source.identity.mtime_ns / 1e9, UTC)
+                yield "Modified", f"{changed:%Y-%m-%d %H:%M:%S} UTC"
+        if note:
+            yield "Note", note
+        yield "Report", f"Archive Inspector {__version__}, {now:%Y-%m-%d %H:%M:%S} UTC"
+
+    def _sha256(self, source: Source) -> str:
+        if is_sparing(source) or "://" in source.name:
+            return "not computed: the object would have to be read again"
+        digest = hashlib.sha256()
+        self._progress.begin("Computing the SHA-256", source.size)
+        try:
+            for piece in blocks(source, 0, source.size):
+                digest.update(piece)
+                self._progress.advance(len(piece))
+        except SourceError as error:
+            return f"unknown: {_said(str(error))}"
+        return digest.hexdigest()
+
+    def _diagram(self) -> str:
+        try:
+            shape = diagram_of_all(self._report.archives, named=not self._redact, rows=MAX_DIAGRAM_ROWS)
+        except SourceError:
+            return ""
+        return f"<h2>Diagram</h2>\n{diagram_svg(shape, self._shades)}" if shape is not None else ""
+
+    # ---- findings ------------------------------------------------------------------------------------------------
+
+    def _findings(self) -> Iterator[str]:
+        report = self._report
+        total = len(report.findings) + sum(each.findings_dropped for each in report.archives)
+        listed = min(len(report.findings), MAX_FINDINGS)
+        yield from (self._finding(Placed(each), None) for each in report.findings[:MAX_FINDINGS])
+        for archive in report.archives:
+            placed = folded(archive.findings, archive.diagnosis)
+            total += len(placed)
+            room = MAX_FINDINGS - listed
+            for at, each in enumerate(placed[:room]):
+                self._progress.advance(0)
+                yield self._finding(each, archive, excerpted=at < MAX_EXCERPTS)
+                listed += 1
+        if not listed:
+            yield "<p>None.</p>\n"
+        if total > listed:
+            yield f'<p class="quiet">{count(total - listed, "more finding")} not listed here.</p>\n'
+
+    def _finding(self, placed: Placed, archive: Opened | None, *, excerpted: bool = False) -> str:
+        finding = placed.finding
+        message, shown, member = placed.message, "", None
+        if archive is not None:
+            label = inside(self._report.location, archive.source.name)
+            message = f"{label}: {message}" if label else message
+            member = archive.known_member(finding.member)
+            if excerpted:
+                shown = "".join(excerpts(archive, finding.spans, self._shades, redact=self._redact))
+        kind = {"error": "bad"}.get(finding.severity, finding.severity)
+        details = [_mono(finding.code)]
+        if finding.spans:
+            places = ", ".join(f"{hexadecimal(start)}..{hexadecimal(stop)}" for start, stop in finding.spans[:8])
+            details.append(f"bytes {_mono(f'{places} …' if len(finding.spans) > 8 else places)}")
+        if archive is not None and member is not None:
+            name = f"member {member:,}" if self._redact else _name(archive.members.path(member))
+            details += [f"in {_mono(name)}"] if name else []
+        if placed.repair:
+            details.append(f"repair: {_mono(placed.repair)}")
+        beneath = " beneath" if placed.beneath else ""
+        message = _declared(archive, finding) if self._redact else _said(message)
+        return (
+            f'<div class="finding{beneath} {kind}">\n<p><b class="{kind}">{escape(finding.severity.capitalize())}</b> '
+            f'<span class="plain">{escape(message)}</span></p>\n'
+            f'<p class="quiet">{" · ".join(details)}</p>\n{shown}</div>\n'
+        )
+
+    # ---- repairs -------------------------------------------------------------------------------------------------
+
+    def _repair(self) -> str:
+        """The plan of repairs of one checked file; of several, and of objects far away, the findings name repairs."""
+        archive = self._single
+        wanted = archive is not None and archive.checked and archive.decoder is not None
+        if archive is None or not wanted or not isinstance(archive.source, FileSource):
+            return ""
+        if not any(each.repair for each in archive.findings):
+            return ""
+        rows: list[str] = []
+        try:
+            shown = describe(plan(archive, self._progress))
+        except SourceError as error:
+            said = _said(str(error))
+        else:
+            rows = [self._repair_row(each, "") for each in shown.repairs]
+            rows += [self._repair_row(each, f"--accept {each.code}") for each in shown.waiting]
+            rows += [self._repair_row(shown.salvage, "--to COPY")] if shown.salvage is not None else []
+            said = f"The repaired archive would be {shown.after}." if self._redact else _said(shown.sentence)
+        return f"<h2>Repair</h2>\n<p>{escape(said)}</p>\n<table>{''.join(rows)}</table>\n"
+
+    def _repair_row(self, repair: RepairRow, needs: str) -> str:
+        claim = repair.claim and f"Assumed: {repair.claim}"
+        title, means = _said(repair.title), (claim, *repair.loses, repair.lossless, repair.consent)
+        if self._redact:
+            title, means = "A repair", ()
+        quiet = "".join(f"<br><span class=quiet>{escape(_said(each))}</span>" for each in means if each)
+        asked = f"<br><span class=quiet>{_mono(needs)}</span>" if needs else ""
+        return f"<tr><td>{escape(title)}{quiet}</td><td>{_mono(repair.code)}{asked}</td></tr>\n"
+
+    # ---- tables --------------------------------------------------------------------------------------------------
+
+    def _digests(self) -> str:
+        rows: list[tuple[str, ...]] = []
+        total = before = 0
+        for archive in self._report.archives:
+            try:
+                total += len(archive.checksums)
+                for each in islice(archive.checksums, MAX_ROWS - len(rows)):
+                    self._progress.advance(0)
+                    name = each.name
+                    if self._redact:
+                        name = "" if each.member is None else f"member {before + each.member:,}"
+                    rows.append((*map(_name, (name, each.algorithm, each.stored, each.computed)), each.verdict))
+            except SourceError:
+                pass
+            before += len(archive.members)
+        return _table("Digests", ("Covers", "Algorithm", "Recorded", "Computed", "Verdict"), rows, total)
+
+    def _members(self) -> str:
+        rows: list[tuple[str, ...]] = []
+        number = 0
+        for archive in self._report.archives:
+            label = inside(self._report.location, archive.source.name)
+            for at in range(min(len(archive.members), MAX_ROWS - len(rows))):
+                self._progress.advance(0)
+                member = archive.members.seen(at)
+                path = _name(member.path)
+                name = f"member {number + at:,}" if self._redact else (f"{visible(label)}/{path}" if label else path)
+                rows.append((name, grouped(member.size), grouped(member.stored), member.codec, archive.verdict(at)))
+            number += len(archive.members)
+        return _table("Members", ("Name", "Bytes", "Stored", "Codec", "Verdict"), rows, number)
+
+    def _ranges(self) -> str:
+        archives = self._report.archives if self._single is None else ()
+        rows = []
+        for at, archive in enumerate(archives[:MAX_ROWS]):
+            state = own_state(archive)
+            shown = str(state) if archive.checked or state is not State.SOUND else Verdict.NOT_CHECKED
+            label = inside(self._report.location, archive.source.name) or archive.source.name
+            name = f"range {at:,}" if self._redact else _name(label)
+            rows.append((name, shown, grouped(len(archive.members)), grouped(archive.source.size)))
+        return _table("Ranges", ("Range", "State", "Members", "Bytes"), rows, len(archives))
+
+    def _readers(self) -> str:
+        """What each known reader makes of it, if the check asked for that."""
+        rows: list[tuple[str, ...]] = []
+        for at, (label, found) in enumerate(archive_readers(self._report)):
+            name = f"range {at:,}" if self._redact else _name(label)
+            for each in found:
+                title = f"{each.title} ({name})" if self._single is None else each.title
+                made = str(each.verdict) if self._redact else _said(sentence(each))
+                rows.append((title, str(each.kind), made, "" if self._redact else _said(each.cause)))
+        titles = ("Reader", "How", "What it makes of it", "What would have to be different")
+        return _table("Readers", titles, rows[:MAX_ROWS], len(rows))
 
 
-def _width(count: int) -> int:
-    """The characters that the digits of so many bytes take."""
-    return sum(2 + len(_gap(at)) for at in range(count)) - len(_gap(count - 1)) if count else 0
-
-
-def _span(piece: Piece, text: str, shades: Shades) -> str:
-    names = [shades.of(shade_of(piece.paint))] if piece.paint is not None else []
-    names += ["w"] if piece.wrong else []
-    return f'<span class="{" ".join(names)}">{escape(text)}</span>' if names else escape(text)
-
-
-def _repair(repair: RepairFacts | None) -> str:
-    if repair is None:
+def _table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], total: int) -> str:
+    """A table of these rows; ``total`` says how many there are in all. Empty if there are none."""
+    made = [f"<tr>{''.join(map(_cell, columns, row))}</tr>\n" for row in rows]
+    if not made:
         return ""
-    rows = "".join(
-        f"<tr><td>{escape(title)}{''.join(f'<br><span class=quiet>{escape(each)}</span>' for each in means)}</td>"
-        f"<td>{_mono(code)}{f'<br><span class=quiet>{_mono(needs)}</span>' if needs else ''}</td></tr>\n"
-        for title, means, code, needs in repair.rows
-    )
-    return f"<h2>Repair</h2>\n<p>{escape(repair.sentence)}</p>\n<table>{rows}</table>\n"
-
-
-_NUMBERS = frozenset(("Bytes", "Stored", "Members"))
-_MONO = frozenset(("Recorded", "Computed"))
-
-
-def _table(title: str, table: Table) -> str:
-    if not table.rows:
-        return ""
-    heads = "".join(f"<th{_align(name)}>{escape(name)}</th>" for name in table.titles)
-    rows = "".join(f"<tr>{''.join(map(_cell, table.titles, row))}</tr>\n" for row in table.rows)
-    more = f'<p class="quiet">{escape(table.more)}</p>\n' if table.more else ""
-    return f"<h2>{title}</h2>\n<table><thead><tr>{heads}</tr></thead><tbody>\n{rows}</tbody></table>\n{more}"
+    heads = "".join(f"<th{_align(name)}>{escape(name)}</th>" for name in columns)
+    more = f'<p class="quiet">… and {total - len(made):,} more</p>\n' if total > len(made) else ""
+    return f"<h2>{title}</h2>\n<table><thead><tr>{heads}</tr></thead><tbody>\n{''.join(made)}</tbody></table>\n{more}"
 
 
 def _align(title: str) -> str:
@@ -253,3 +405,30 @@ def _cell(title: str, text: str) -> str:
     if title in ("Verdict", "State"):
         return f'<td class="{_class(text)}">{escape(text)}</td>'
     return f"<td{_align(title)}>{_mono(text) if title in _MONO else escape(text)}</td>"
+
+
+def _class(value: str | None) -> str:
+    return "good" if value in _GOOD else "bad" if value in _BAD else "warning" if value in _WARNING else ""
+
+
+def _mono(text: str) -> str:
+    return f"<code>{escape(text)}</code>"
+
+
+def _said(text: str) -> str:
+    """A sentence as it may be shown: without credentials, and with what cannot be seen escaped."""
+    return visible(redacted(abridged(text)))
+
+
+def _name(name: bytes | str) -> str:
+    return abridged(visible(name))
+
+
+def _declared(archive: Opened | None, finding: Finding) -> str:
+    """What is declared of a finding, which holds nothing of the file: its meaning and what to do."""
+    if is_cause(finding):
+        return " ".join(MEANINGS[Cause(finding.code)])
+    own: Sequence[FindingType] = archive.decoder.findings if archive is not None and archive.decoder else ()
+    key = finding.code, finding.severity
+    found = next((each for each in (*own, *codes.FINDINGS) if (each.code, each.severity) == key), None)
+    return found.explanation if found is not None else f"{finding.code.replace('-', ' ').capitalize()}."

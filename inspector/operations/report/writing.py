@@ -19,8 +19,7 @@ from inspector.operations.check.report import RENDERED
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.check_views import REPORT_SUFFIXES, CheckTarget, ReportKind
 from inspector.operations.report import RENDER_PDF
-from inspector.operations.report.facts import ReportFacts, gather
-from inspector.operations.report.page import as_html
+from inspector.operations.report.page import Page
 from inspector.sources.local.atomic import AtomicFile
 
 _POLL_S = 0.1
@@ -61,7 +60,9 @@ def write_report(
     if kind in RENDERED:
         data = RENDERED[kind](report).encode("utf-8", "backslashreplace")
     else:
-        data = rendered((gather(report, progress, redact=redact, note=note, notes=notes),), kind, progress)
+        page = Page(redact=redact)
+        page.add(report, progress, note=note, notes=notes)
+        data = rendered(page, kind, progress)
     write(path, data)
 
 
@@ -71,8 +72,7 @@ class ReportFile:
     def __init__(self, path: str, *, redact: bool) -> None:
         self._path = Path(path)
         self._kind = kind_of(self._path)
-        self._redact = redact
-        self._facts: list[ReportFacts] = []
+        self._page = Page(redact=redact)
 
     def check(self, targets: Iterable[CheckTarget], kind: ReportKind, progress: Progress) -> Generator[JobOutcome]:
         """Check targets one after another for the report, and yield what ``check_many`` does.
@@ -83,15 +83,15 @@ class ReportFile:
         def see(report: CheckReport) -> None:
             require_other_file(self._path, report.archives)
             if not (target.found and report.no_archive):
-                self._facts.append(gather(report, progress, redact=self._redact))
+                self._page.add(report, progress)
 
         for target in targets:
             yield examine(Job(target, report=kind), progress, see)
 
     def write(self, progress: Progress) -> None:
         """Write the file if anything was checked. Raises SourceError, OperationError and Cancelled."""
-        if self._facts:
-            write(self._path, rendered(self._facts, self._kind, progress))
+        if self._page:
+            write(self._path, rendered(self._page, self._kind, progress))
 
 
 def write(path: Path, data: bytes) -> None:
@@ -100,11 +100,11 @@ def write(path: Path, data: bytes) -> None:
         target.write(data)
 
 
-def rendered(reports: Sequence[ReportFacts], kind: ReportKind, progress: Progress) -> bytes:
-    """These reports in one of the formats to hand over. Raises OperationError and Cancelled."""
+def rendered(page: Page, kind: ReportKind, progress: Progress) -> bytes:
+    """A page in one of the formats to hand over. Raises OperationError and Cancelled."""
     if kind is ReportKind.PDF:
-        return _pdf(as_html(reports, for_print=True), progress)
-    return as_html(reports).encode("utf-8", "backslashreplace")
+        return _pdf(page.html(for_print=True), progress)
+    return page.html().encode("utf-8", "backslashreplace")
 
 
 def _pdf(page: str, progress: Progress) -> bytes:
