@@ -137,7 +137,6 @@ def _rebuild(archive: Archive, records: RangeRecords, codes: set[str], *, mismat
     if mismatches:
         wrong = archive.verdicts.count(VERDICTS.index(Verdict.MISMATCH))
         what = count(wrong, "datapoint")
-        code, fixes = "datas3t-replace-hashes", REBUILT | {MISMATCH}
         title = f"Rebuild the metadata from the tar, with new hashes of {what} that do not match the recorded ones"
         losses = (f"The recorded {'hash' if wrong == 1 else 'hashes'} of {what}.", *losses)
         claim = (
@@ -147,7 +146,6 @@ def _rebuild(archive: Archive, records: RangeRecords, codes: set[str], *, mismat
     else:
         new = sum(key is not None and row == NONE for key, row in zip(records.keys, records.row_of, strict=True))
         what = count(new, "datapoint")
-        code, fixes = "datas3t-rebuild-metadata", REBUILT
         title = f"Rebuild the metadata from the tar{f', with new hashes of {what} as stored now' if new else ''}"
         unchanged = f", and the bytes of {what} unchanged" if new else ""
         claim = (
@@ -159,9 +157,9 @@ def _rebuild(archive: Archive, records: RangeRecords, codes: set[str], *, mismat
         f"The tar is assumed complete, although the metadata has rows for {_listed(extra)}, which it does not contain."
     )
     return Repair(
-        code,
+        "datas3t-replace-hashes" if mismatches else "datas3t-rebuild-metadata",
         title,
-        frozenset(codes & fixes),
+        frozenset(codes & (REBUILT | {MISMATCH} if mismatches else REBUILT)),
         losses,
         " ".join(filter(None, (claim, complete if extra else ""))),
         content=_content(archive, records, keeps_hash),
