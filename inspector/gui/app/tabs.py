@@ -1,18 +1,15 @@
-"""The row of tabs: their titles and widths, the list of all tabs, and tabs that open when first shown.
-
-The state of archives in tabs that are not open yet comes from one worker that looks at one after another.
-"""
+"""The row of tabs: their titles and widths, and tabs that open when first shown."""
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from os.path import commonprefix
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from PySide6.QtCore import QObject, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QIcon
-from PySide6.QtWidgets import QMenu, QStackedWidget, QTabBar, QTabWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QStackedWidget, QTabBar, QTabWidget, QToolButton, QWidget
 
 from inspector.core.names import visible
 from inspector.core.verdict import State
@@ -22,79 +19,10 @@ from inspector.gui.kit.icons import state_icon
 from inspector.gui.kit.locations import from_mime, name_of
 from inspector.gui.kit.text import escaped, plain
 from inspector.gui.tabs.side_tab import Page, SideTab
-from inspector.sources.web.address import is_remote
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
-    from inspector.gui.ipc.client import Client
-    from inspector.operations.protocol.requests import CheckRequests
 
-
-# ---- archives that are not open yet ----------------------------------------------------------------------------------
-
-
-class BackgroundLook(QObject):
-    """Looks at the structure of local archives in one process, which ends with the last of them.
-
-    Objects on S3 are left out: looking costs requests. An archive on which the worker dies has no state.
-
-    Signals:
-        found(str, object): the State of a location; None if nothing is wrong with its structure.
-    """
-
-    found = Signal(str, object)
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self._queue: deque[str] = deque()
-        self._client: Client[CheckRequests] | None = None
-
-    @property
-    def running(self) -> bool:
-        """Whether there is more to look at."""
-        return self._client is not None
-
-    def add(self, locations: Iterable[str]) -> None:
-        """Look at these locations too."""
-        self._queue.extend(location for location in locations if not is_remote(location))
-        if self._client is None:
-            self._next()
-
-    def end(self) -> None:
-        """End the worker."""
-        self._queue.clear()
-        if self._client is not None:
-            self._client.close()
-            self._client = None
-
-    def _next(self) -> None:
-        from inspector.gui.ipc.client import check_client
-        from inspector.operations.protocol.requests import CheckRequests
-
-        if not self._queue:
-            self.end()
-            return
-        if self._client is None:
-            self._client = check_client(self)
-            self._client.lost.connect(self._lost)
-        location = self._queue.popleft()
-
-        def take(state: object) -> None:
-            self.found.emit(location, state)
-            self._next()
-
-        self._client.start(CheckRequests.look, location).then(take, lambda _: self._next())
-
-    def _lost(self, _: str) -> None:
-        """Go on with another worker, unless none can be started."""
-        if self.sender() is self._client and self._client is not None:
-            if not self._client.link.started:
-                self._queue.clear()
-            self._client = None
-            self._next()
-
-
-# ---- tabs ------------------------------------------------------------------------------------------------------------
 
 MIN_TITLE_CHARS = 18
 """The fewest characters of a title that stay visible; if they do not fit, the bar scrolls."""
@@ -119,10 +47,11 @@ class WaitingTab(SideTab):
     location = ""
     state: State | None = None
 
-    def __init__(self, opens: OpenTab) -> None:
+    def __init__(self, opens: OpenTab, state: State | None) -> None:
         super().__init__(name_of(opens.location))
         self.opens = opens
         self.location = opens.location
+        self.state = state
 
 
 class Tabs(QTabWidget):
@@ -146,8 +75,6 @@ class Tabs(QTabWidget):
         super().__init__()
         self.bar = TabBar()
         self.setTabBar(self.bar)
-        self.list = AllTabs(self.bar, self)
-        self.setCornerWidget(self.list)
         self.bar.countChanged.connect(self.update_titles)
         self.currentChanged.connect(self.update_titles)
         for bar in (self, self.bar):
@@ -200,13 +127,6 @@ class Tabs(QTabWidget):
         self.titlesChanged.emit()
         shown = self.shown()
         self.window().setWindowModified(shown is not None and shown.editing.pending is not None)
-
-    def take_state(self, location: str, state: State | None) -> None:
-        """Show the state of a location whose tab is not open yet."""
-        tab = self.widget(self.index_of(location))
-        if isinstance(tab, WaitingTab):
-            tab.state = state
-            self.update_titles()
 
     def remove(self, at: int) -> None:
         """Remove a tab and end its work."""
@@ -341,81 +261,3 @@ class TabBar(QTabBar):
             self.setTabText(at, text)
             self.setTabIcon(at, QIcon() if state is None else state_icon(state))
             self.setAccessibleTabName(at, f"{stated}, with unwritten changes" if changed else stated)
-
-
-class AllTabs(QToolButton):
-    """A button with a menu of all tabs; visible if there are several."""
-
-    def __init__(self, bar: TabBar, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._bar = bar
-        self.setFixedWidth(SCROLL_BUTTON_WIDTH)
-        self.setArrowType(Qt.ArrowType.DownArrow)
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        # Named so that one arrow is enough.
-        dressed(self, "All tabs", autoRaise=True, objectName="plain", toolTip="All tabs")
-        self.tabs = QMenu(self)
-        self.tabs.setToolTipsVisible(True)
-        self.tabs.aboutToShow.connect(self.fill)
-        self.setMenu(self.tabs)
-        self.hide()
-        bar.countChanged.connect(lambda: self.setVisible(bar.count() > 1))
-
-    def fill(self) -> None:
-        """List the open tabs."""
-        self.tabs.clear()
-        for at in range(self._bar.count()):
-            action = self.tabs.addAction(self._bar.tabIcon(at), self._bar.tabText(at))
-            tip, is_current = plain(self._bar.tabToolTip(at)), at == self._bar.currentIndex()
-            for name, value in (("toolTip", tip), ("checkable", True), ("checked", is_current)):
-                action.setProperty(name, value)
-            action.triggered.connect(lambda _=False, at=at: self._bar.setCurrentIndex(at))
-
-    def open(self) -> None:
-        """Open the menu below the button."""
-        self.tabs.popup(self.mapToGlobal(QPoint(0, self.height())))
-        if self.tabs.actions():
-            self.tabs.setActiveAction(self.tabs.actions()[max(0, self._bar.currentIndex())])
-
-
-class DeferredTabs(QObject):
-    """Opens many locations: the one to show at once, every other one when its tab is first shown.
-
-    ``open_at`` opens a location at an index and shows it. ``remember`` gets every location once.
-    """
-
-    def __init__(self, tabs: Tabs, open_at: Callable[[str, int], Tab], remember: Callable[[str], object]) -> None:
-        super().__init__(tabs)
-        self._tabs = tabs
-        self._open_at = open_at
-        self._remember = remember
-        self.look = BackgroundLook(self)
-        self.look.found.connect(tabs.take_state)
-
-    def open(self, tabs: Sequence[OpenTab], shown: int) -> None:
-        """Append tabs in this order and show the one at index ``shown``; tabs already open stay where they are."""
-        new = [tab for tab in dict.fromkeys(tabs) if self._tabs.index_of(tab.location) < 0]
-        for tab in new:
-            self._remember(tab.location)
-        first, at = tabs[shown], self._tabs.count()
-        # Open the tab to show first; otherwise Qt would show, and so open, another one.
-        if first in new:
-            self._open(first, at)
-        else:
-            self._tabs.setCurrentIndex(self._tabs.index_of(first.location))
-        for place, tab in enumerate(new, at):
-            if tab != first:
-                self._tabs.insert(place, WaitingTab(tab))
-        self.look.add(tab.location for tab in new if tab != first)
-
-    def open_shown(self) -> bool:
-        """Replace the placeholder shown, if it is one, by its tab; return whether it was."""
-        tab = self._tabs.currentWidget()
-        if not isinstance(tab, WaitingTab):
-            return False
-        self._open(tab.opens, self._tabs.indexOf(tab))
-        self._tabs.remove(self._tabs.indexOf(tab))
-        return True
-
-    def _open(self, tab: OpenTab, at: int) -> None:
-        self._open_at(tab.location, at).document.first_caret = tab.caret

@@ -32,7 +32,7 @@ from inspector.gui.app.help.command_help import CommandHelp
 from inspector.gui.app.help.reports import Reports
 from inspector.gui.app.sessions import Sessions
 from inspector.gui.app.start_page import StartPage
-from inspector.gui.app.tabs import DeferredTabs, OpenTab, Tabs
+from inspector.gui.app.tabs import OpenTab, Tabs, WaitingTab
 from inspector.gui.app.toolbar import ToolBar
 from inspector.gui.kit import building, preferences
 from inspector.gui.kit.building import Answer, in_column, page_of
@@ -123,7 +123,7 @@ class Window(QMainWindow):
         self.create_actions = CreateActions(*parts)
         self.comparisons = Comparisons(*parts, self.temp_dir)
         self.bookmarks = Bookmarks(*parts, menus["Go"])
-        self.command_help = CommandHelp(self, self.actions_, self.settings)
+        self.command_help = CommandHelp(self, self.actions_, self.settings, self.tabs)
         self.reports = Reports(
             self, self.message, self.settings, lambda: [tab.document.status for tab in self.tabs.all()]
         )
@@ -139,8 +139,7 @@ class Window(QMainWindow):
         self._arrangement = self.settings.state("docks")
         self._closed_panels = frozenset(self.settings.text(CLOSED_PANELS).split())
         self.job_alerts = JobAlerts(self)
-        self.deferred_tabs = DeferredTabs(self.tabs, self._open_at, self.settings.add_recent)
-        self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.deferred_tabs.open, self.say)
+        self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.open_tabs, self.say)
         self._connect()
         self.resize(DEFAULT_SIZE.boundedTo(self.screen().availableSize() - FRAME_SIZE))
         self.restoreGeometry(self.settings.state("geometry"))
@@ -160,7 +159,7 @@ class Window(QMainWindow):
         """Open locations, one tab each."""
         tabs = [OpenTab(absolute(location)) for location in islice(locations, MAX_TABS_OPENED)]
         if tabs:
-            self.deferred_tabs.open(tabs, len(tabs) - 1)
+            self.open_tabs(tabs, len(tabs) - 1)
 
     def open_together(self, locations: Sequence[str]) -> None:
         """Open what was dropped, pasted or chosen at once: one tab each, or one list if they are many."""
@@ -173,10 +172,28 @@ class Window(QMainWindow):
         """Open one location, or show its tab if it is open already."""
         self.open_locations([location])
 
-    def _open_at(self, location: str, at: int) -> Tab:
-        tab = self._new_tab(location)
+    def open_tabs(self, tabs: Sequence[OpenTab], shown: int) -> None:
+        """Append tabs in this order and show the one at index ``shown``; tabs already open stay where they are.
+
+        The others open when they are first shown; until then they have the state that the archive had last.
+        """
+        new = [tab for tab in dict.fromkeys(tabs) if self.tabs.index_of(tab.location) < 0]
+        first, at, states = tabs[shown], self.tabs.count(), self.settings.recent_states
+        for tab in new:
+            self.settings.add_recent(tab.location)
+        # Open the tab to show first; otherwise Qt would show, and so open, another one.
+        if first in new:
+            self._open(first, at)
+        else:
+            self.tabs.setCurrentIndex(self.tabs.index_of(first.location))
+        for place, tab in enumerate(new, at):
+            if tab != first:
+                self.tabs.insert(place, WaitingTab(tab, states.get(tab.location)))
+
+    def _open(self, opens: OpenTab, at: int) -> None:
+        tab = self._new_tab(opens.location)
         self._add_tab(tab, at)
-        return tab
+        tab.document.first_caret = opens.caret
 
     def _new_tab(self, location: str) -> Tab:
         # Imported here so that the first paint does not wait for all the panels.
@@ -276,8 +293,10 @@ class Window(QMainWindow):
         return self.tabs.shown()
 
     def _tab_changed(self) -> None:
-        if self.deferred_tabs.open_shown():
-            return  # its tab is shown instead
+        if isinstance(waiting := self.tabs.page(), WaitingTab):
+            self._open(waiting.opens, self.tabs.indexOf(waiting))  # its tab is shown instead
+            self.tabs.remove(self.tabs.indexOf(waiting))
+            return
         tab = self.tab()
         self._stack.setCurrentWidget(self.tabs if self.tabs.count() else self.start_page)
         if not self.tabs.count():
@@ -361,10 +380,8 @@ class Window(QMainWindow):
 
     def _reload(self, tab: Tab) -> None:
         at, location, caret = self.tabs.indexOf(tab), tab.document.location, tab.document.selection.caret
-        fresh = self._new_tab(location)
-        fresh.document.first_caret = caret
         self._close_tab(at)
-        self._add_tab(fresh, at)
+        self._open(OpenTab(location, caret), at)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self._close_agreed and self._has_to_ask(self.tabs.pages(), self._close_now):
@@ -385,7 +402,6 @@ class Window(QMainWindow):
     def end(self) -> None:
         """Store the session and end all workers."""
         self.sessions.end()
-        self.deferred_tabs.look.end()
         for page in self.tabs.pages():
             page.end()
         if (loaded := sys.modules.get("inspector.gui.ipc.client")) is not None:

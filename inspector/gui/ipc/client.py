@@ -14,7 +14,6 @@ from inspector.operations.protocol.requests import (
     ArchiveRequests,
     AuditRequests,
     BrowseRequests,
-    CheckRequests,
     CompareRequests,
     CreateRequests,
     traits_of,
@@ -299,11 +298,6 @@ def browse_client(parent: QObject) -> Client[BrowseRequests]:
 def audit_client(parent: QObject) -> Client[AuditRequests]:
     """A worker that audits archives in processes of its own."""
     return Client(worker.audit, purpose="check these archives", parent=parent)
-
-
-def check_client(parent: QObject) -> Client[CheckRequests]:
-    """A worker that looks at one archive after another."""
-    return Client(worker.check, purpose="look at these archives", parent=parent)
 
 
 def compare_client(parent: QObject) -> Client[CompareRequests]:

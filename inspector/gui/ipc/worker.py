@@ -16,7 +16,6 @@ from inspector.operations.protocol.requests import (
     ArchiveRequests,
     AuditRequests,
     BrowseRequests,
-    CheckRequests,
     CompareRequests,
     CreateRequests,
     requests_of,
@@ -51,16 +50,6 @@ def archive(connection: Connection, location: str, s3: S3Connection = DEFAULT) -
     from inspector.operations.worker.server import serve_requests
 
     serve_requests(connection, ArchiveSession(location, s3), requests_of(ArchiveRequests), far=is_remote(location))
-
-
-def check(connection: Connection) -> None:
-    """Look at one location after another until the window closes the pipe."""
-    _set_up()
-
-    from inspector.operations.worker.audit_server import Checker
-    from inspector.operations.worker.server import serve_requests
-
-    serve_requests(connection, Checker(), requests_of(CheckRequests))
 
 
 def compare(connection: Connection) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import SignalInstance
+from PySide6.QtCore import QMetaObject, QObject
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton, QWidget
 
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
@@ -55,15 +54,14 @@ class StatusLine(QStatusBar):
         self.stop.setIcon(icon("close"))
         self.stop.setToolTip("Cancel this job (Esc)")
         self.stop.setAccessibleName("Cancel this job")
-        self.wait = QToolButton(autoRaise=True)
-        self.wait.clicked.connect(self._toggle_pause)
         for label in (self.mode, self.offset, self.selection):
             label.setContentsMargins(0, 0, 3 * GRID, 0)
             self.addWidget(label)
         self.addWidget(self.path, 1)
-        for widget in (self.work, self.bar, self.wait, self.stop):
+        for widget in (self.work, self.bar, self.stop):
             self.addPermanentWidget(widget)
         self._document: Document | None = None
+        self._followed: list[QMetaObject.Connection] = []
         self._job: Job[Any] | None = None
         self._eta = Eta(0.0)
         self._show_timer = debounce(self, SHOW_AFTER_MS, self._show_job)
@@ -77,25 +75,21 @@ class StatusLine(QStatusBar):
 
     def set_document(self, document: Document | None) -> None:
         """Follow another document, or none."""
-        if self._document is not None:
-            for signal, slot in self._followed(self._document):
-                signal.disconnect(slot)
+        for connection in self._followed:
+            QObject.disconnect(connection)
+        self._followed = []
         self._document = document
         self._job = None
         self._hide_job()
         if document is not None:
-            for signal, slot in self._followed(document):
-                signal.connect(slot)
+            self._followed = [
+                document.selected.connect(self.refresh),
+                document.explained.connect(self.refresh),
+                document.hovered.connect(self._hovered),
+                document.jobsChanged.connect(self._jobs_changed),
+            ]
             self._jobs_changed()
         self.refresh()
-
-    def _followed(self, document: Document) -> tuple[tuple[SignalInstance, Callable[..., object]], ...]:
-        return (
-            (document.selected, self.refresh),
-            (document.explained, self.refresh),
-            (document.hovered, self._hovered),
-            (document.jobsChanged, self._jobs_changed),
-        )
 
     def show_selection(self, start: int, stop: int) -> None:
         """Show how many bytes are selected in the hex view."""
@@ -136,7 +130,6 @@ class StatusLine(QStatusBar):
             self._hide_job()
             return
         self._eta = Eta(monotonic())
-        self._update_pause_button()
         job.progressed.connect(self._progressed)
         if not self.bar.isVisible():
             self._show_timer.start()
@@ -144,7 +137,6 @@ class StatusLine(QStatusBar):
     def _show_job(self) -> None:
         for widget in (self.work, self.bar, self.stop):
             widget.show()
-        self._update_pause_button()
         if self._job is not None and self._job.state is not None:
             self._progressed(self._job.state)
 
@@ -152,7 +144,7 @@ class StatusLine(QStatusBar):
         self._show_timer.stop()
         self.work.setText("")
         self.bar.setRange(0, 0)
-        for widget in (self.work, self.bar, self.wait, self.stop):
+        for widget in (self.work, self.bar, self.stop):
             widget.hide()
 
     def _progressed(self, state: JobState) -> None:
@@ -163,32 +155,13 @@ class StatusLine(QStatusBar):
 
     def _checked_text(self) -> str:
         """How many members the running check has finished, "" if no check is running."""
-        if self._document is None or not _is_check(self._job):
+        from inspector.operations.protocol.requests import ArchiveRequests  # keeps the first paint fast
+
+        if self._document is None or self._job is None or self._job.request is not ArchiveRequests.check:
             return ""
         status = self._document.status
-        members = count(status.members, "member")
-        return f"{grouped(status.judged)} of {members}" if status.judged else ""
-
-    def _update_pause_button(self) -> None:
-        """Only checks can be paused, as nothing waits for them."""
-        job = self._job
-        self.wait.setVisible(_is_check(job) and not self.bar.isHidden())
-        paused = job is not None and job.paused
-        self.wait.setIcon(icon("resume" if paused else "pause"))
-        for set_text in (self.wait.setToolTip, self.wait.setAccessibleName):
-            set_text("Resume this job" if paused else "Pause this job")
-
-    def _toggle_pause(self) -> None:
-        if self._job is not None:
-            self._job.pause(not self._job.paused)
-            self._update_pause_button()
+        return f"{grouped(status.judged)} of {count(status.members, 'member')}" if status.judged else ""
 
     def _cancel(self) -> None:
         if self._document is not None:
             self._document.cancel_jobs()
-
-
-def _is_check(job: Job[Any] | None) -> bool:
-    from inspector.operations.protocol.requests import ArchiveRequests  # keeps the first paint fast
-
-    return job is not None and job.request is ArchiveRequests.check

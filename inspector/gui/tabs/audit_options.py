@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QGridLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QWidget
 
 from inspector.core.names import visible
 from inspector.gui.kit.building import choice_of, dressed, in_row, number_of
@@ -48,11 +48,6 @@ class AuditOptions(QWidget):
         self.results = dressed(PathField(), "Results file", placeholderText=hint, toolTip=tip)
         tip = "Read the structure but no content: faster, but finds less"
         self.quick = dressed(QCheckBox("Structure on&ly"), toolTip=tip)
-        self.sample = dressed(
-            QDoubleSpinBox(minimum=0.01, maximum=100.0, value=100.0, decimals=2, suffix=" %"),
-            "Sample size in percent",
-            toolTip="Audit only this share of the archives, the same ones every time",
-        )
         tip = "The number of archives checked at the same time"
         self.workers = number_of("Number of processes", 0, MAX_WORKERS, 0, toolTip=tip)
         self.workers.setSpecialValueText("one per processor")
@@ -62,7 +57,7 @@ class AuditOptions(QWidget):
         for field in (self.place, self.results):
             field.textChanged.connect(self.changed)
             field.returnPressed.connect(self.submitted)
-        for signal in (self.quick.toggled, self.sample.valueChanged, self.workers.valueChanged):
+        for signal in (self.quick.toggled, self.workers.valueChanged):
             signal.connect(self.changed)
         self.setFocusProxy(self.place)
         self._places: tuple[str, ...] = ()
@@ -97,10 +92,8 @@ class AuditOptions(QWidget):
             grid.addWidget(label_of(text, field), at, 0)
             grid.addWidget(field, at, 1)
             grid.addWidget(button, at, 2)
-        share, processes = label_of("&Share", self.sample), label_of("&Processes", self.workers)
-        more = in_row(self.quick, share, self.sample, processes, self.workers, 1)
-        for at in (1, 4):
-            more.insertSpacing(at, 2 * GRID)
+        more = in_row(self.quick, label_of("&Processes", self.workers), self.workers, 1)
+        more.insertSpacing(1, 2 * GRID)
         grid.addLayout(more, len(rows), 1, 1, 2)
 
     def request(self, connection: Connection = DEFAULT) -> AuditRequest:
@@ -109,10 +102,9 @@ class AuditOptions(QWidget):
         return AuditRequest(
             self.places,
             self.quick.isChecked(),
-            self.sample.value(),
-            self.workers.value(),
-            absolute(results) if results else "",
-            connection,
+            workers=self.workers.value(),
+            results=absolute(results) if results else "",
+            connection=connection,
         )
 
     def problem(self) -> str:

@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from inspector.operations.session.archive_session import ArchiveSession as ArchiveRequests
     from inspector.operations.session.connections import Connecting as ProfileRequests
     from inspector.operations.worker.audit_server import Auditor as AuditRequests
-    from inspector.operations.worker.audit_server import Checker as CheckRequests
     from inspector.operations.worker.browsing import Browser as BrowseRequests
     from inspector.operations.worker.compare_session import Comparer as CompareRequests
     from inspector.operations.worker.create_session import CreateSession as CreateRequests
@@ -80,7 +79,6 @@ else:
     CreateRequests = Requests(jobs="profiles", shows="attempt find look unfinished", writes="create")
     BrowseRequests = Requests(jobs="profiles", shows="attempt buckets page", writes="download")
     AuditRequests = Requests(at_once="page status", writes="audit export")
-    CheckRequests = Requests(shows="look")
     CompareRequests = Requests(
         at_once="differences",
         network="side_byte side_bytes side_place side_runs taken",
@@ -92,7 +90,6 @@ __all__ = [
     "ArchiveRequests",
     "AuditRequests",
     "BrowseRequests",
-    "CheckRequests",
     "CompareRequests",
     "CreateRequests",
     "ProfileRequests",

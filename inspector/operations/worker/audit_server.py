@@ -8,20 +8,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections import deque
 from contextlib import closing
 from pathlib import Path
 
 from inspector.core.program.progress import Progress
-from inspector.core.source import SourceError
-from inspector.core.verdict import State
 from inspector.operations.audit.audit import Plan, Todo, prepare, run
 from inspector.operations.audit.results import Results, page
 from inspector.operations.audit.summary import Run, Summary, as_object, as_text, summary, write_csv
 from inspector.operations.audit.targets import Choice
-from inspector.operations.check.checking import state_of
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.location import NoDatasetError, open_location
 from inspector.operations.protocol.audit_views import (
     NO_ARCHIVE,
     STATES,
@@ -132,23 +127,3 @@ def _counts(results: Results, column: str) -> dict[str, int]:
 
 def _line(value: object) -> bytes:
     return json.dumps(value).encode("ascii") + b"\n"
-
-
-# ---- one location after another --------------------------------------------------------------------------------------
-
-
-class Checker:
-    """Answers CheckRequests."""
-
-    def look(self, progress: Progress, location: str) -> State | None:
-        """The state that the structure shows; None if nothing is wrong or the format is unknown, and for a folder."""
-        try:
-            opened = open_location(location, sparing=True)
-            deque(opened.read_all(progress), maxlen=0)
-        except NoDatasetError:
-            return None
-        except SourceError:
-            return State.UNREADABLE
-        seen = state_of(opened.archives)
-        unknown = opened.archives and opened.archives[0].decoder is None
-        return None if unknown or seen is State.SOUND else seen

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
+from inspector.gui.app.help.command_palette import CommandPalette
 from inspector.gui.app.tabs import MIN_TITLE_CHARS, distinct
 from inspector.gui.app.window import Window
-from tests.gui.conftest import Sample, Show, press, previewed, settle
+from tests.gui.conftest import Sample, Show, dialog_of, press, previewed, settle
 
 NAMES = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=4).map(lambda parts: "/" + "/".join(parts))
 
@@ -81,12 +83,13 @@ def test_many_tabs_keep_names_that_say_something_and_are_listed(
     icons = bar.tabButton(0, QTabBar.ButtonPosition.RightSide).width()
     assert min(bar.tabRect(at).width() for at in range(bar.count())) >= letters + icons
     press(window, "list_tabs")
-    menu = window.tabs.list.tabs
-    assert [action.text() for action in menu.actions()] == [path.name for path in paths]
-    menu.actions()[3].trigger()
+    listed = dialog_of(window, CommandPalette)
+    assert isinstance(listed, CommandPalette)
+    assert [entry.text for entry in listed.matches.rows] == [path.name for path in paths]
+    listed.query.setText("number 3")
+    qtbot.keyClick(listed.query, Qt.Key.Key_Return)
     settle(qtbot, window)
     assert window.tabs.currentIndex() == 3
-    menu.close()
 
 
 def test_long_names_that_are_elided_alike_begin_where_they_differ() -> None:

@@ -15,7 +15,6 @@ from inspector.core.finding import Severity
 from inspector.core.verdict import State
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import severity_icon, state_icon
 from inspector.gui.kit.settings import Settings
 from inspector.gui.panels.members import NAME, VERDICT
@@ -28,15 +27,10 @@ def texts(window: Window) -> list[str]:
     return [window.tabs.tabText(at) for at in range(window.tabs.count())]
 
 
-def tabs_and_their_list_have_an_icon_and_a_word(window: Window) -> None:
+def tabs_have_an_icon_and_a_word(window: Window) -> None:
     assert texts(window) == [f"{SOUND} · sound", f"{DAMAGED} · damaged"]
     assert window.tabs.tabIcon(1).cacheKey() == state_icon(State.DAMAGED).cacheKey()
     assert window.tabs.bar.accessibleTabName(1) == f"{DAMAGED} · damaged"
-    press(window, "list_tabs")
-    actions = window.tabs.list.tabs.actions()
-    assert [action.text() for action in actions] == texts(window)
-    assert not any(action.icon().isNull() for action in actions)
-    window.tabs.list.tabs.close()
 
 
 def a_folder_of_members_shows_the_worst_verdict_beneath_it(tab: Tab, qtbot: QtBot) -> None:
@@ -84,7 +78,7 @@ def test_the_state_of_an_archive_stands_wherever_its_name_does(
     settle(qtbot, window)
     tab = show(DAMAGED)
     assert window.windowTitle() == f"{DAMAGED}[*] – damaged – Archive Inspector"
-    tabs_and_their_list_have_an_icon_and_a_word(window)
+    tabs_have_an_icon_and_a_word(window)
     press(window, "check")
     settle(qtbot, window)
     a_folder_of_members_shows_the_worst_verdict_beneath_it(tab, qtbot)
@@ -96,32 +90,10 @@ def test_the_state_of_an_archive_stands_wherever_its_name_does(
     recent_files_have_the_state_they_had(window, sample(DAMAGED))
     known = {SOUND: State.SOUND, DAMAGED: State.DAMAGED, "overlap.caf": State.DAMAGED}
     assert settings.recent_states == {str(sample(name)): state for name, state in known.items()}
+    window.open_locations([str(sample(DAMAGED)), str(sample("journey.caf"))])
+    assert texts(window)[0] == f"{DAMAGED} · damaged", "the tab that is not open has the state it had"
     settings.set_text("recent_states", "{")
     assert settings.recent_states == {}
-
-
-def test_tabs_that_are_not_open_are_looked_at_by_one_process(
-    window: Window, qtbot: QtBot, sample: Sample, tmp_path: Path
-) -> None:
-    names = [DAMAGED, TORN, SOUND, "gap.caf", "README.md", "journey.caf"]
-    processes: set[object] = set()
-    window.open_locations(
-        [*(str(sample(name)) for name in names[:-1]), str(tmp_path / "gone.caf"), str(sample(names[-1]))]
-    )
-
-    def note() -> bool:
-        look = window.deferred_tabs.look
-        processes.update(client.link for client in look.findChildren(Client))
-        return not look.running
-
-    qtbot.waitUntil(note)
-    settle(qtbot, window)
-    assert texts(window) == [
-        *(f"{DAMAGED} · damaged", f"{TORN} · torn", SOUND),
-        *("gap.caf · warning", "README.md", "gone.caf · unreadable", "journey.caf"),
-    ]
-    assert len(processes) == 1
-    assert len(window.tabs.all()) == 1
 
 
 def test_members_say_how_many_were_read_while_they_load(window: Window, qtbot: QtBot, tmp_path: Path) -> None:

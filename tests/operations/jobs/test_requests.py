@@ -14,7 +14,6 @@ from inspector.operations.protocol.requests import (
     ArchiveRequests,
     AuditRequests,
     BrowseRequests,
-    CheckRequests,
     CompareRequests,
     CreateRequests,
     ProfileRequests,
@@ -23,7 +22,7 @@ from inspector.operations.protocol.requests import (
 )
 from inspector.operations.session.archive_session import ArchiveSession
 from inspector.operations.session.connections import Connecting
-from inspector.operations.worker.audit_server import Auditor, Checker
+from inspector.operations.worker.audit_server import Auditor
 from inspector.operations.worker.browsing import Browser
 from inspector.operations.worker.compare_session import Comparer
 from inspector.operations.worker.create_session import CreateSession
@@ -35,7 +34,6 @@ SERVED: dict[str, tuple[Any, type]] = {
     "CreateRequests": (CreateRequests, CreateSession),
     "BrowseRequests": (BrowseRequests, Browser),
     "AuditRequests": (AuditRequests, Auditor),
-    "CheckRequests": (CheckRequests, Checker),
     "CompareRequests": (CompareRequests, Comparer),
 }
 EVERY = [(f"{kind}.{name}", traits) for kind, (told, _) in SERVED.items() for name, traits in requests_of(told).items()]

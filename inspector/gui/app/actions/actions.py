@@ -246,7 +246,7 @@ MENUS = (
                 "tabs.step", args=(1,), enabled="tabs.count"),
             Action("previous_tab", "Pr&evious Tab", ("Ctrl+Shift+Tab", "Ctrl+PgUp"), "Show the previous archive",
                 "tabs.step", args=(-1,), enabled="tabs.count"),
-            Action("list_tabs", "All Tab&s…", (), "Choose a tab", "tabs.list.open", enabled="tabs.count"),
+            Action("list_tabs", "All Tab&s…", (), "Choose a tab", "command_help.show_tabs", enabled="tabs.count"),
         ),
     )),
     Menu("Panel", "To Pane&l", "Go", (

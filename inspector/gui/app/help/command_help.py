@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
 from inspector import __version__
+from inspector.gui.app.tabs import Tabs
 from inspector.gui.kit.settings import Settings
 
 TITLE = "Archive Inspector"
@@ -17,8 +18,9 @@ TITLE = "Archive Inspector"
 class CommandHelp:
     """The actions of the Help menu and the settings dialog. ``parent`` owns the dialogs."""
 
-    def __init__(self, parent: QWidget, actions: Mapping[str, QAction], settings: Settings) -> None:
+    def __init__(self, parent: QWidget, actions: Mapping[str, QAction], settings: Settings, tabs: Tabs) -> None:
         self._parent = parent
+        self._tabs = tabs
         self._actions = actions
         self._settings = settings
 
@@ -29,6 +31,12 @@ class CommandHelp:
         enabled = {name: action for name, action in self._actions.items() if action.isEnabled()}
         entries = [*command_entries(enabled), *setting_entries(self._settings, self.show_settings)]
         CommandPalette(self._parent, "Commands", entries).open()
+
+    def show_tabs(self) -> None:
+        """List all tabs, to go to one by a part of its name."""
+        from inspector.gui.app.help.command_palette import CommandPalette, tab_entries
+
+        CommandPalette(self._parent, "All Tabs", list(tab_entries(self._tabs))).open()
 
     def show_keys(self) -> None:
         """List all actions with their shortcuts."""

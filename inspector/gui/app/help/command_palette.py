@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QLineEdit, QTableView, QWidget
 
 from inspector.core.names import visible
 from inspector.gui.app.actions.actions import menu_of
+from inspector.gui.app.tabs import Tabs
 from inspector.gui.kit import preferences
 from inspector.gui.kit.building import Dialog, dressed, in_column
 from inspector.gui.kit.listing import ListView, Rows
@@ -61,6 +62,13 @@ def setting_entries(settings: Settings, show: Callable[[str], object]) -> Iterat
             for value in setting.labels:
                 text = f"{setting.label}: {setting.label_of(value)}"
                 yield PaletteEntry(text, "", page, tip, partial(settings.put, setting, value))
+
+
+def tab_entries(tabs: Tabs) -> Iterator[PaletteEntry]:
+    """An entry for each tab, which shows it."""
+    for at, page in enumerate(tabs.pages()):
+        title, show = tabs.tabText(at).replace("&&", "&"), partial(tabs.setCurrentWidget, page)
+        yield PaletteEntry(title, "", "", visible(page.location), show)
 
 
 def rank(query: str, entry: PaletteEntry) -> int | None:
