@@ -16,10 +16,9 @@ from inspector.core.edit import Edit
 from inspector.core.finding import Severity
 from inspector.core.numbers import count
 from inspector.core.verdict import State
-from inspector.gui.app.docks import DockTitles, LateDock, QuietPanels, held
+from inspector.gui.app.docks import DockTitles, LateDock, PaneFocus, QuietPanels, held
 from inspector.gui.app.help.help_texts import PANEL_LABELS
 from inspector.gui.app.help.whats_this import WhatsThis
-from inspector.gui.app.pane_focus import PaneFocus
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.disk_watch import DiskWatch
 from inspector.gui.document.document import Checking, Document
@@ -284,14 +283,13 @@ class Tab(Page):
         """Show a panel in front and in full, and focus it."""
         row = PANELS[name]
         row.begin(self)
-        self._show_dock(name)
+        self.panes.go_to_panel(name)
         full, percent = row.height
         size = min(full, self.height() * percent // 100)
         if (layout := self.area.layout()) is not None:
             layout.activate()  # a panel that was shown or hidden just now has not changed the heights yet
         if self.docks[name].height() < size:
             self.area.resizeDocks([self.docks[name]], [size], Qt.Orientation.Vertical)
-        self.docks[name].widget().setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _show_dock(self, name: str) -> None:
         self.docks[name].show()
@@ -325,10 +323,8 @@ class Tab(Page):
         counts = dict(self.document.status.counts)
         self.docks["Findings"].setWindowTitle(_title("Findings", sum(counts.values())))
         self.docks["Header"].toggleViewAction().setVisible(self.document.status.header_edited)
-        if (
-            self.document.status.header_edited
-        ):  # it knows what an edit of the header would write, also while it is closed
-            _ = self.header
+        if self.document.status.header_edited:
+            _ = self.header  # it knows what an edit of the header would write, also while it is closed
         self.quiet.update()
         wrong = sum(number for severity, number in counts.items() if severity is not Severity.INFO)
         if wrong > self._found and self.editing.pending is None and not self.document.in_experiment:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QIcon, QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QToolButton
 
 from inspector.core.finding import Severity, first_sentence
@@ -14,7 +14,7 @@ from inspector.core.numbers import count, in_bytes, rounded
 from inspector.core.verdict import State
 from inspector.drawing.palette import Mark
 from inspector.gui.document.document import Document
-from inspector.gui.kit.building import in_column, in_row
+from inspector.gui.kit.building import dressed, in_column, in_row
 from inspector.gui.kit.icons import Picture, icon, severity_icon, state_icon, state_mark
 from inspector.gui.kit.style import GRID, PAGE_PX, TextSize, card, font_of, paint_stripe, secondary
 from inspector.gui.kit.widgets import MessageBar, SelectableLabel, push_button
@@ -42,19 +42,14 @@ def state_text(status: Status) -> str:
     if status.format != "bytes":
         parts.append(count(status.members, "member"))
     if not status.judgement:
-        parts += _counts(status)
+        counted = dict(status.counts)
+        wrong = (Severity.ERROR, Severity.WARNING)
+        parts += [count(counted[severity], severity.value) for severity in wrong if counted.get(severity)]
     if status.stage is Stage.DECODING:
         parts.append("still reading")
     if status.stage is Stage.CANCELLED:
         parts.append("reading was cancelled; the rest is unknown")
-    return _SEPARATOR.join(part for part in parts if part)
-
-
-def _counts(status: Status) -> list[str]:
-    counted = dict(status.counts)
-    errors, warnings = counted.get(Severity.ERROR, 0), counted.get(Severity.WARNING, 0)
-    texts = [count(errors, "error")] if errors else []
-    return [*texts, count(warnings, "warning")] if warnings else texts
+    return _SEPARATOR.join(filter(None, parts))
 
 
 def _answer(status: Status) -> tuple[str, str]:
@@ -103,10 +98,8 @@ class Banner(QFrame):
         self.repair = push_button("Repair…", "Plan repairs; nothing is written yet (Ctrl+M)", self.repairRequested)
         tip = "Compare the contents with every recorded checksum (Ctrl+K)"
         self.check = push_button("Check Contents", tip, self.checkRequested)
-        self.readers = QToolButton()
-        self.readers.setText("Readers")
-        self.readers.setToolTip("What every program that reads this format makes of the archive")
-        self.readers.setCheckable(True)
+        tip = "What every program that reads this format makes of the archive"
+        self.readers = dressed(QToolButton(), text="Readers", toolTip=tip, checkable=True)
         self.readers.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.readers.toggled.connect(self._show_readers)
         self.readers_table: ReadersTable | None = None
@@ -117,7 +110,7 @@ class Banner(QFrame):
         words = in_column(self.sentence, self.state)
         first = in_row(self.mark, (words, 1), self.readers, self.show_, self.repair, self.check, 0)
         first.setAlignment(self.mark, Qt.AlignmentFlag.AlignTop)
-        in_column(first, self.message, on=self, edge=(3 * GRID, GRID, 2 * GRID, GRID), gap=GRID)
+        self._column = in_column(first, self.message, on=self, edge=(3 * GRID, GRID, 2 * GRID, GRID), gap=GRID)
         document.statusChanged.connect(self.refresh)
         document.lost.connect(self._lost)
         self.refresh()
@@ -135,9 +128,7 @@ class Banner(QFrame):
     def refresh(self) -> None:
         """Show the current status."""
         status = self._document.status
-        self.mark.show_icon(self._icon(status))
-        self._stripe = self._mark_of(status)
-        self.update()
+        self._show_mark(status)
         answer, judgement = _answer(status)
         if self._document.in_experiment and answer:
             answer = f"{'Replay' if self._document.in_replay else 'Experiment'}, not the file: {answer}"
@@ -164,9 +155,7 @@ class Banner(QFrame):
 
             self.readers_table = ReadersTable(self._document)
             self.readers_table.chosen.connect(self.readerChosen)
-            layout = self.layout()
-            assert layout is not None
-            layout.addWidget(self.readers_table)
+            self._column.addWidget(self.readers_table)
         if self.readers_table is not None:
             self.readers_table.setVisible(shown)
             if shown:
@@ -176,24 +165,20 @@ class Banner(QFrame):
         if (main := self._document.status.main) is not None:
             self.showRequested.emit(main)
 
-    def _icon(self, status: Status) -> QIcon:
+    def _show_mark(self, status: Status) -> None:
+        """Show the icon, and the stripe once something is known to be right or wrong."""
+        self._stripe = None
+        shown = severity_icon(Severity.INFO)  # no tick: the contents have not been verified
         if status.stage is Stage.FAILED:
-            return severity_icon(Severity.ERROR)
-        if status.stage in (Stage.OPENING, Stage.DECODING):
-            return icon("reload")
-        if status.format == "bytes" or status.state is None:
-            # No tick: the contents have not been verified.
-            return severity_icon(Severity.INFO)
-        if status.main is not None and status.main.severity is Severity.INFO:
-            return severity_icon(Severity.INFO)  # no tick beside a sentence about what is missing
-        return state_icon(status.state)
-
-    def _mark_of(self, status: Status) -> Mark | None:
-        """The mark of the stripe; None while nothing is known to be right or wrong."""
-        if status.stage is Stage.FAILED:
-            return Mark.ERROR
-        is_known = status.stage not in (Stage.OPENING, Stage.DECODING) and status.format != "bytes"
-        return state_mark(status.state) if is_known and status.state is not None else None
+            shown, self._stripe = severity_icon(Severity.ERROR), Mark.ERROR
+        elif status.stage in (Stage.OPENING, Stage.DECODING):
+            shown = icon("reload")
+        elif status.format != "bytes" and status.state is not None:
+            self._stripe = state_mark(status.state)
+            if status.main is None or status.main.severity is not Severity.INFO:  # no tick beside what is missing
+                shown = state_icon(status.state)
+        self.mark.show_icon(shown)
+        self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
@@ -28,17 +27,6 @@ class Appearance(QObject):
         self._tabs = tabs
         self._zoom = settings.get(preferences.ZOOM)
         self._limits_set: set[Number] = set()
-        self._apply: dict[str, Callable[[], object]] = {
-            preferences.THEME.key: self.show_theme,
-            preferences.FONT.key: self._show_font,
-            preferences.FONT_SIZE.key: self._show_font,
-            preferences.BYTES_PER_ROW.key: self._style_all,
-            preferences.OFFSETS.key: self._style_all,
-            preferences.TEXT.key: self._style_all,
-            preferences.ARROWS.key: self._style_all,
-            preferences.BANDS.key: self._style_all,
-            preferences.COLOUR_BY.key: self._style_all,
-        }
         self._choose_font()
         self._set_limits()
         settings.changed.connect(self._changed)
@@ -59,10 +47,14 @@ class Appearance(QObject):
         pane.text_limit = get(preferences.TEXT) << 20
 
     def _changed(self, key: str) -> None:
-        if key in self._apply:
-            self._apply[key]()
-        if key in (setting.key for setting in preferences.LIMITS):
+        if key == preferences.THEME.key:
+            self.show_theme()
+        elif key in (preferences.FONT.key, preferences.FONT_SIZE.key):
+            self._show_font()
+        elif key in (setting.key for setting in preferences.LIMITS):
             self._set_limits()
+        else:
+            self._style_all()
 
     def _style_all(self) -> None:
         for tab in self._tabs.all():

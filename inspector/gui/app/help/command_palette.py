@@ -67,8 +67,8 @@ def setting_entries(settings: Settings, show: Callable[[str], object]) -> Iterat
 def tab_entries(tabs: Tabs) -> Iterator[PaletteEntry]:
     """An entry for each tab, which shows it."""
     for at, page in enumerate(tabs.pages()):
-        title, show = tabs.tabText(at).replace("&&", "&"), partial(tabs.setCurrentWidget, page)
-        yield PaletteEntry(title, "", "", visible(page.location), show)
+        title = tabs.tabText(at).replace("&&", "&")
+        yield PaletteEntry(title, "", "", visible(page.location), partial(tabs.setCurrentWidget, page))
 
 
 def rank(query: str, entry: PaletteEntry) -> int | None:

@@ -71,21 +71,22 @@ class Reports(QObject):
     def install(self) -> None:
         """Hook unhandled exceptions in slots, painting, threads and workers."""
         sys.excepthook = self._caught
-        threading.excepthook = self._caught_in_thread
+        threading.excepthook = lambda caught: self._caught(*caught[:3], "window, in a thread")
         sys.unraisablehook = self._caught_unraisable
         REPORTS.received.connect(self.noted)
 
-    def _caught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    def _caught(
+        self,
+        kind: type[BaseException],
+        error: BaseException | None,
+        trace: TracebackType | None,
+        where: str = "window",
+    ) -> None:
         if issubclass(kind, KeyboardInterrupt):
-            sys.__excepthook__(kind, error, trace)
-            return
-        traceback.print_exception(kind, error, trace)
-        self.note(error.with_traceback(trace), "window")
-
-    def _caught_in_thread(self, caught: threading.ExceptHookArgs) -> None:
-        if caught.exc_value is not None and not isinstance(caught.exc_value, SystemExit):
-            traceback.print_exception(caught.exc_value)
-            self.note(caught.exc_value, "window, in a thread")
+            sys.__excepthook__(kind, error or kind(), trace)
+        elif error is not None and kind is not SystemExit:
+            traceback.print_exception(kind, error, trace or error.__traceback__)
+            self.note(error, where)
 
     def _caught_unraisable(self, caught: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(caught)

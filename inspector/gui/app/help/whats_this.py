@@ -47,10 +47,8 @@ def about_column(view: QAbstractItemView, column: int) -> str:
 
 def about_field(row: FieldRow, specification: str = "") -> str:
     """The explanation of a field: its kind, the meaning of its value, the section of the specification."""
-    section = row.specification or specification
-    where = f"Specification: {section}" if section else ""
-    parts = [f"{row.name}: {row.kind}", row.kind.meaning, row.note, where]
-    return paragraphs(part for part in parts if part)
+    where = f"Specification: {specification}" if specification else ""
+    return paragraphs(filter(None, (f"{row.name}: {row.kind}", row.kind.meaning, row.note, where)))
 
 
 class WhatsThis(QObject):
@@ -110,8 +108,9 @@ class WhatsThis(QObject):
         index = next((index for index, row in enumerate(rows) if row.path == path), len(rows) - 1)
         if index < 0:
             return ""
-        section = next((row.specification for row in reversed(rows[: index + 1]) if row.specification), "")
-        return about_field(rows[index], section)
+        return about_field(
+            rows[index], next((each.specification for each in rows[index::-1] if each.specification), "")
+        )
 
     # ---- actions -----------------------------------------------------------------------------------------------
 
@@ -130,12 +129,12 @@ class WhatsThis(QObject):
         """The explanation of a focused widget."""
         if isinstance(widget, HexView):
             return self.about_bytes()
-        is_field = isinstance(widget, BytePanel) or widget is self._tree
-        field = self._field() if is_field else ""
+        if (isinstance(widget, BytePanel) or widget is self._tree) and (field := self._field()):
+            return field
         column = ""
-        if isinstance(widget, QAbstractItemView) and not is_field:
+        if isinstance(widget, QAbstractItemView) and widget is not self._tree:
             column = about_column(widget, widget.currentIndex().column())
-        return field or paragraphs(part for part in (column, inherited_help(widget)) if part)
+        return paragraphs(filter(None, (column, inherited_help(widget))))
 
 
 def inherited_help(widget: QWidget | None) -> str:
