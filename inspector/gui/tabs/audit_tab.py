@@ -14,7 +14,6 @@ from inspector.core.numbers import count, grouped
 from inspector.core.program.progress import Eta
 from inspector.gui.ipc.client import Client, Job, audit_client
 from inspector.gui.kit.building import LINE, dressed, in_column, in_row, progress_bar
-from inspector.gui.kit.files import ALL_FILES, ask_for_new_file
 from inspector.gui.kit.item_views import ColumnWidener
 from inspector.gui.kit.listing import ListView, QueryTable
 from inspector.gui.kit.locations import name_of
@@ -24,7 +23,7 @@ from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.audit_model import LOCATION, SENTENCE, STATE, columns, details_text, line_text, state_label
 from inspector.gui.tabs.audit_options import AuditFilters, AuditOptions, several_places
 from inspector.gui.tabs.side_tab import SideTab
-from inspector.operations.protocol.audit_views import AuditStatus, ExportKind, Query, Result
+from inspector.operations.protocol.audit_views import AuditStatus, Query, Result
 from inspector.operations.protocol.requests import AuditRequests
 from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -78,14 +77,11 @@ class AuditTab(SideTab):
         self.table.setItemDelegateForColumn(SENTENCE, Sentences(self.table))
         self.about = Details("The selected result in full")
         self.open = push_button("&Open", "Open the selected archive (Enter)", self._open_selected)
-        self.exporting = {
-            kind: push_button(f"Export {kind.upper()}…", "", partial(self._ask_export, kind)) for kind in ExportKind
-        }
         self._stack = Emptiable(self.table)
         self._poll_timer = QTimer(self, interval=POLL_MS)
         work = in_row(self.begin, self.pause, self.stop, (self.sentence, 1), self.bar, edge=LINE)
         edge = (2 * GRID, GRID, 2 * GRID, 2 * GRID)
-        chosen = in_row((self.filters, 1), self.open, *self.exporting.values(), edge=edge)
+        chosen = in_row((self.filters, 1), self.open, edge=edge)
         in_column(keep_narrow(self.options), work, self.message, chosen, (self._stack, 1), self.about, on=self)
         self._connect()
         self.options.set_places(places)
@@ -229,8 +225,6 @@ class AuditTab(SideTab):
         self.pause.setEnabled(running)
         self.stop.setEnabled(running)
         self.bar.setVisible(running)
-        for button in self.exporting.values():
-            button.setEnabled(not running and self.standing.done.files > 0)
         if rows:
             self._stack.show_view(self.table)
         else:
@@ -278,16 +272,6 @@ class AuditTab(SideTab):
 
     def _open(self, row: Result) -> None:
         self.chosen.emit(row.location)
-
-    def _ask_export(self, kind: ExportKind, _: bool = False) -> None:
-        name = kind.value.upper()
-        filters = (f"{name} (*.{kind.value})", ALL_FILES)
-        take = partial(self.export, kind=kind)
-        ask_for_new_file(self, f"Export Results as {name}", "", take, filters=filters, suffix=kind.value)
-
-    def export(self, path: str, kind: ExportKind) -> None:
-        """Write all results to a file and show the outcome."""
-        self.client.start(AuditRequests.export, path, kind).then(self.message.say, self.message.say)
 
 
 def _title(places: Sequence[str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
@@ -124,10 +123,3 @@ class AuditStatus(Struct, frozen=True):
     formats: tuple[str, ...] = ()
     others: int = 0
     text: str = ""
-
-
-class ExportKind(StrEnum):
-    """The format of exported results; JSON has one object per line: the archives, then the summary."""
-
-    CSV = "csv"
-    JSON = "json"

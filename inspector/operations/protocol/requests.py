@@ -78,7 +78,7 @@ else:
     ProfileRequests = Requests(jobs="profiles", shows="attempt")
     CreateRequests = Requests(jobs="profiles", shows="attempt find look unfinished", writes="create")
     BrowseRequests = Requests(jobs="profiles", shows="attempt buckets page", writes="download")
-    AuditRequests = Requests(at_once="page status", writes="audit export")
+    AuditRequests = Requests(at_once="page status", writes="audit")
     CompareRequests = Requests(
         at_once="differences",
         network="side_byte side_bytes side_place side_runs taken",

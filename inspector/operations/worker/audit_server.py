@@ -1,12 +1,7 @@
-"""The sessions that check many locations: an audit, and a look at one after another.
-
-An audit runs as a job while its results are read page by page. The look only reads, so killing its process stops it
-safely.
-"""
+"""The session that audits many locations: it runs as a job while its results are read page by page."""
 
 from __future__ import annotations
 
-import json
 import time
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +9,7 @@ from pathlib import Path
 from inspector.core.program.progress import Progress
 from inspector.operations.audit.audit import Plan, Todo, prepare, run
 from inspector.operations.audit.results import Results, page
-from inspector.operations.audit.summary import Run, Summary, as_object, as_text, summary, write_csv
+from inspector.operations.audit.summary import Run, as_text, summary
 from inspector.operations.audit.targets import Choice
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import (
@@ -23,14 +18,10 @@ from inspector.operations.protocol.audit_views import (
     Amount,
     AuditRequest,
     AuditStatus,
-    ExportKind,
     Query,
     Result,
 )
 from inspector.operations.protocol.views import Page
-from inspector.sources.local.atomic import AtomicFile
-
-_NO_RESULTS = "There are no results yet. Start the audit first."
 
 
 class Auditor:
@@ -91,39 +82,9 @@ class Auditor:
             tuple((state, states[state]) for state in STATES if state in states),
             tuple(sorted(filter(None, formats))),
             others,
-            "" if self._running else as_text(self._summary(results)),
+            "" if self._running else as_text(summary(results, Run(self._done, self._seconds, self._todo.earlier))),
         )
-
-    def _summary(self, results: Results) -> Summary:
-        return summary(results, Run(self._done, self._seconds, self._todo.earlier))
-
-    def export(self, progress: Progress, path: str, kind: ExportKind) -> str:
-        """Write the results to a file, replacing an existing one; returns a sentence.
-
-        Raises OperationError, SourceError and Cancelled.
-        """
-        if (results := self._results) is None:
-            raise OperationError(_NO_RESULTS)
-        progress.begin("Writing the results", 0)
-        if str(Path(path).absolute()) in results.files():
-            raise OperationError("This is the results file. Choose another name for the export.")
-        if kind is ExportKind.CSV:
-            write_csv(results, Path(path))
-        else:
-            self._write_json(results, Path(path), progress)
-        return f"The results were written to {path}."
-
-    def _write_json(self, results: Results, path: Path, progress: Progress) -> None:
-        with AtomicFile(path, replace=True) as target:
-            for each in results.results(f"WHERE state <> '{NO_ARCHIVE}' ORDER BY location"):
-                progress.advance(0)
-                target.write(_line(each.as_object()))
-            target.write(_line(as_object(self._summary(results))))
 
 
 def _counts(results: Results, column: str) -> dict[str, int]:
     return dict(results.rows(f"SELECT {column}, count(*) FROM chosen GROUP BY {column}"))  # noqa: S608 - own names
-
-
-def _line(value: object) -> bytes:
-    return json.dumps(value).encode("ascii") + b"\n"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import shutil
 from pathlib import Path
 
@@ -20,7 +18,6 @@ from inspector.gui.kit import preferences
 from inspector.gui.kit.style import Sentences
 from inspector.gui.tabs.audit_model import ERRORS, FORMAT, LOCATION, SENTENCE, STATE
 from inspector.gui.tabs.audit_tab import HINT, NONE_MATCH, NOTHING, AuditTab
-from inspector.operations.protocol.audit_views import ExportKind
 from tests.formats.datas3t.range_building import points, put_range
 from tests.gui.conftest import WAIT, NoProcesses, Sample, dialog_of, press, settle
 
@@ -113,27 +110,10 @@ def test_it_begins_empty_asks_for_a_place_and_audits_a_folder_into_a_table(
 
 
 @pytest.mark.usefixtures("in_the_worker")
-def test_results_are_sorted_filtered_and_exported_and_the_audit_goes_on_where_it_was_stopped(
+def test_results_are_sorted_and_filtered_and_the_audit_goes_on_where_it_was_stopped(
     tab: AuditTab, qtbot: QtBot, folder: Path, tmp_path: Path
 ) -> None:
-    assert not tab.exporting[ExportKind.CSV].isEnabled()
     audit(qtbot, tab, folder, tmp_path / "kept.audit")
-    tab.exporting[ExportKind.CSV].click()
-    dialog = tab.findChildren(QFileDialog)[-1]
-    assert dialog.isVisible()
-    dialog.reject()
-    tab.export(str(tmp_path / "out.csv"), ExportKind.CSV)
-    tab.export(str(tmp_path / "out.json"), ExportKind.JSON)
-    done(qtbot, tab)
-    with (tmp_path / "out.csv").open(newline="") as file:
-        assert [row["state"] for row in csv.DictReader(file)] == ["damaged", "sound", "sound"]
-    *found, last = map(json.loads, (tmp_path / "out.json").read_text().splitlines())
-    assert len(found) == last["summary"]["archives"] == 3
-    assert "written to" in tab.message.text.text()
-    tab.export(str(tmp_path / "nowhere" / "out.csv"), ExportKind.CSV)
-    done(qtbot, tab)
-    assert "nowhere" in tab.message.text.text()
-
     tab.table.sortByColumn(LOCATION, Qt.SortOrder.DescendingOrder)
     qtbot.waitUntil(lambda: rows(tab, LOCATION)[0] == "two-chunks.rca", timeout=WAIT)
     menu = QMenu()

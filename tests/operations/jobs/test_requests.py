@@ -57,7 +57,7 @@ WRITES_FILES = {
         "ArchiveRequests.make_repairs",
     ),
     *("ArchiveRequests.take_back", "ArchiveRequests.salvage", "CreateRequests.create", "BrowseRequests.download"),
-    *("AuditRequests.audit", "AuditRequests.export"),
+    "AuditRequests.audit",
 }
 INNER = {"show", "decoded_place", "require_no_experiment", "update_generation", "file_to_change", "preview_of"}
 """What requests do for each other."""

@@ -49,25 +49,17 @@ class Appearance(QObject):
     def _changed(self, key: str) -> None:
         if key == preferences.THEME.key:
             self.show_theme()
-        elif key in (preferences.FONT.key, preferences.FONT_SIZE.key):
-            self._show_font()
         elif key in (setting.key for setting in preferences.LIMITS):
             self._set_limits()
         else:
-            self._style_all()
-
-    def _style_all(self) -> None:
-        for tab in self._tabs.all():
-            self._style(tab.hex_pane)
-            tab.structure.tree.viewport().update()  # it shows the same colours
+            self._choose_font()
+            for tab in self._tabs.all():
+                self._style(tab.hex_pane)
+                tab.hex_pane.restyle()
+                tab.structure.tree.viewport().update()  # it shows the same colours
 
     def _choose_font(self) -> None:
         theme.set_fixed_font(self._settings.get(preferences.FONT), self._settings.get(preferences.FONT_SIZE))
-
-    def _show_font(self) -> None:
-        self._choose_font()
-        for tab in self._tabs.all():
-            tab.hex_pane.restyle()
 
     def _set_limits(self) -> None:
         """Pass the limits on to workers started from now on; for a default, the environment decides."""

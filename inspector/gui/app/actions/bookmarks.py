@@ -116,17 +116,15 @@ class Bookmarks(WindowActions):
         if span.size < 2:
             layer, caret = document.selection.layer, document.selection.caret
             span = Span(caret, caret + 1)
-        known = {each[:2]: each for each in self.of(document)}
-        old = known.get((layer, span.start), Bookmark(layer, span.start))
-        size = span.size if span.size > 1 else old.size
+        before = Bookmark(layer, span.start)
+        old = next((each for each in self.of(document) if each[:2] == before[:2]), before)
+        marked = old._replace(size=span.size if span.size > 1 else old.size)
+        place = marked._replace(note="").label
 
         def put(note: str) -> None:
-            self.replace(document, layer, span.start, old._replace(note=note.strip(), size=size))
+            self.replace(document, layer, span.start, marked._replace(note=note.strip()))
             document.reported.emit(f"A bookmark is on {place} (Go > Notes).")
 
-        place = f"byte {hexadecimal(span.start)}"
-        if size > 1:
-            place = f"bytes {hexadecimal(span.start)} to {hexadecimal(span.start + size)}"
         dialog = QInputDialog(self._parent)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setWindowTitle("Note")
