@@ -45,31 +45,6 @@ class Newer(NamedTuple):
     certain: bool
 
 
-def nothing(*_of: object) -> None:
-    """For a format that cannot tell."""
-    return
-
-
-def never(*_of: object) -> bool:
-    """For a format of which it is not so, or not known."""
-    return False
-
-
-def nowhere(*_of: object) -> Sequence[int]:
-    """For a format that has no such places or sizes."""
-    return ()
-
-
-def no_words(*_of: object) -> str:
-    """For a format of which nothing is seen there."""
-    return ""
-
-
-def no_landmarks(archive: Archive) -> Sequence[Landmark]:  # noqa: ARG001 - a Format's function
-    """For a format whose records place nothing."""
-    return ()
-
-
 class Damage(NamedTuple):
     """What a format knows of damaged files of its kind; nothing by default. All functions may raise SourceError.
 
@@ -108,24 +83,24 @@ class Damage(NamedTuple):
     header_member: int | None = None
     trailing: frozenset[str] = frozenset()
     joined: str = ""
-    missing: Callable[[Archive], Missing | None] = nothing
-    behind: Callable[[Archive], FoundCause | None] = nothing
-    shifted: Callable[[Archive], FoundCause | None] = nothing
-    resized: Callable[[Archive, int], FoundCause | None] = nothing
-    expected_size: Callable[[Archive], int | None] = nothing
-    flipped_record: Callable[[Archive, Progress], FoundCause | None] = nothing
-    undecided: Callable[[Archive], str] = no_words
-    flipped_field: Callable[[Archive, Finding], FoundCause | None] = nothing
-    landmarks: Callable[[Archive], Sequence[Landmark]] = no_landmarks
-    repeated: Callable[[Archive], Iterable[int]] = nowhere
+    missing: Callable[[Archive], Missing | None] = lambda *_: None
+    behind: Callable[[Archive], FoundCause | None] = lambda *_: None
+    shifted: Callable[[Archive], FoundCause | None] = lambda *_: None
+    resized: Callable[[Archive, int], FoundCause | None] = lambda *_: None
+    expected_size: Callable[[Archive], int | None] = lambda *_: None
+    flipped_record: Callable[[Archive, Progress], FoundCause | None] = lambda *_: None
+    undecided: Callable[[Archive], str] = lambda *_: ""
+    flipped_field: Callable[[Archive, Finding], FoundCause | None] = lambda *_: None
+    landmarks: Callable[[Archive], Sequence[Landmark]] = lambda _: ()
+    repeated: Callable[[Archive], Iterable[int]] = lambda *_: ()
     places_proved: bool = True
     order_proved: bool = False
-    begins: Callable[[Source, int], bool] = never
-    end: Callable[[Source, int, Progress], int | None] = nothing
-    last: Callable[[Source, int], int | None] = nothing
-    fronts: Callable[[Archive, Progress], Sequence[int]] = nowhere
-    inside: Callable[[Source, Progress], int | None] = nothing
-    newer: Callable[[Archive], Newer | None] = nothing
-    is_older: Callable[[Source, int], bool] = never
+    begins: Callable[[Source, int], bool] = lambda *_: False
+    end: Callable[[Source, int, Progress], int | None] = lambda *_: None
+    last: Callable[[Source, int], int | None] = lambda *_: None
+    fronts: Callable[[Archive, Progress], Sequence[int]] = lambda *_: ()
+    inside: Callable[[Source, Progress], int | None] = lambda *_: None
+    newer: Callable[[Archive], Newer | None] = lambda *_: None
+    is_older: Callable[[Source, int], bool] = lambda *_: False
     older: Callable[[Archive, int], Content] | None = None
-    turned: Callable[[bytes, bytes], str] = no_words
+    turned: Callable[[bytes, bytes], str] = lambda *_: ""

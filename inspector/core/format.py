@@ -122,11 +122,6 @@ def imported(place: str) -> Callable[..., Any]:
     return call
 
 
-def no_repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:  # noqa: ARG001 - a Format's function
-    """The repairs of a format without repairs."""
-    return ()
-
-
 class DiagramColumn(NamedTuple):
     """Fields of these kinds, as boxes one below another.
 
@@ -156,43 +151,9 @@ class MemberMetadata(NamedTuple):
     target: bytes | None = None
 
 
-def no_metadata(archive: Archive, index: int) -> MemberMetadata:  # noqa: ARG001 - a Format's function
-    """The metadata of members of a format that records none."""
-    return MemberMetadata()
-
-
 def one_group(archive: Archive, index: int) -> int:  # noqa: ARG001 - a Format's function
     """The decode group of a format whose members are best read one after another."""
     return 0
-
-
-def same_archive(archive: Archive) -> Archive:
-    """The archive itself, for formats where reading keeps no state in it."""
-    return archive
-
-
-def known_findings(
-    archive: Archive,
-    members: Sequence[int],  # noqa: ARG001 - a Format's function
-    progress: Progress,  # noqa: ARG001
-) -> Sequence[Finding]:
-    """The findings known already, for formats where only reading the members can find more."""
-    return archive.findings
-
-
-def no_readers() -> Sequence[Reader]:
-    """The readers of a format of which no other reader is known."""
-    return ()
-
-
-def no_doubt(archive: Archive, index: int, progress: Progress) -> str:  # noqa: ARG001 - a Format's function
-    """For a format of which decoding and reading find all that a check doubts."""
-    return ""
-
-
-def hides_nothing(archive: Archive, progress: Progress) -> bool:  # noqa: ARG001 - a Format's function
-    """For a format whose decoding lists every member there is."""
-    return False
 
 
 class Format(NamedTuple):
@@ -250,17 +211,17 @@ class Format(NamedTuple):
     findings: tuple[FindingType, ...] = ()
     concerns: Mapping[str, Concern] = MappingProxyType({})
     torn: frozenset[str] = frozenset()
-    readers: Callable[[], Sequence[Reader]] = no_readers
+    readers: Callable[[], Sequence[Reader]] = lambda: ()
     diagram: tuple[DiagramColumn, ...] = ()
     signature: Signature | None = None
     damage: Callable[[], Damage] = Damage
     appendable: bool = False
     check: Callable[[Archive, Emitter, Progress], str] = structure_only
-    repairs: Callable[[Archive, Progress], Sequence[Repair]] = no_repairs
-    member_metadata: Callable[[Archive, int], MemberMetadata] = no_metadata
+    repairs: Callable[[Archive, Progress], Sequence[Repair]] = lambda *_: ()
+    member_metadata: Callable[[Archive, int], MemberMetadata] = lambda *_: MemberMetadata()
     decode_group: Callable[[Archive, int], int] = one_group
-    thread_copy: Callable[[Archive], Archive] = same_archive
-    prove: Callable[[Archive, Sequence[int], Progress], Sequence[Finding]] = known_findings
-    doubt: Callable[[Archive, int, Progress], str] = no_doubt
-    hides_members: Callable[[Archive, Progress], bool] = hides_nothing
+    thread_copy: Callable[[Archive], Archive] = lambda archive: archive
+    prove: Callable[[Archive, Sequence[int], Progress], Sequence[Finding]] = lambda archive, *_: archive.findings
+    doubt: Callable[[Archive, int, Progress], str] = lambda *_: ""
+    hides_members: Callable[[Archive, Progress], bool] = lambda *_: False
     header_edited: bool = False

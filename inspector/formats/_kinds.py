@@ -116,7 +116,7 @@ END_OF_DIRECTORY = Kind(
 )
 SIGNATURE_BLOCK = Kind(
     "signature block",
-    "A signature over a ZIP archive: the APK Signing Block of Android, or the digital signature of PKZIP.",
+    "A signature over a ZIP archive: the digital signature of PKZIP.",
     Role.HEADER,
     Family.HEADER,
 )

@@ -2,25 +2,18 @@ from __future__ import annotations
 
 from array import array
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.formats import _extents
-from inspector.formats._extents import GAP, Overlap, lay_out, shared_extents, sorted_extents
+from inspector.formats._extents import GAP, Overlap, lay_out, shared_extents
 
 extents = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=12)
 
 
 def columns(pairs: list[tuple[int, int]]) -> tuple[array[int], array[int]]:
     return array("Q", (start for start, _ in pairs)), array("Q", (stop for _, stop in pairs))
-
-
-def shown(rows: _extents.Rows) -> tuple[object, ...]:
-    return (
-        list(rows.starts), list(rows.owners), list(rows.gaps), rows.overlaps, rows.overlap_count, rows.stop
-    )  # fmt: skip
 
 
 @given(extents, st.integers(0, 12), st.integers(12, 32))
@@ -68,16 +61,6 @@ def test_all_extents_that_share_bytes_are_found(pairs: list[tuple[int, int]]) ->
     assert len(found) == len(expected)
 
 
-@given(extents, st.integers(0, 12), st.integers(12, 32), st.integers(1, 5))
-def test_blocks_give_what_one_by_one_gives(pairs: list[tuple[int, int]], low: int, high: int, block: int) -> None:
-    one_by_one = lay_out(*columns(pairs), low, high)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_extents, "_MAX_EXTENTS_WITHOUT_NUMPY", 0)
-        patch.setattr(_extents, "_BLOCK_EXTENTS", block)
-        in_blocks = lay_out(*columns(pairs), low, high)
-    assert shown(in_blocks) == shown(one_by_one)
-
-
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=12))
 def test_what_is_tiled_already_is_taken_as_it_is(sizes: list[int]) -> None:
     stops = [sum(sizes[: i + 1]) for i in range(len(sizes))]
@@ -88,10 +71,8 @@ def test_what_is_tiled_already_is_taken_as_it_is(sizes: list[int]) -> None:
     assert (list(rows.starts), list(rows.owners)) == (list(longer.starts)[:-1], list(longer.owners)[:-1])
 
 
-@pytest.mark.parametrize("few", [0, 4_096], ids=["in blocks", "one by one"])
-def test_overlaps_are_counted_beyond_what_is_kept(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_overlaps_are_counted_beyond_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_extents, "MAX_OVERLAPS", 2)
-    monkeypatch.setattr(_extents, "_MAX_EXTENTS_WITHOUT_NUMPY", few)
     rows = lay_out(*columns([(0, 9), (1, 2), (2, 3), (3, 4)]), 0, 9)
     assert rows.overlaps == [Overlap(0, 1, 1, 2), Overlap(0, 2, 2, 3)]
     assert rows.overlap_count == 3
@@ -100,9 +81,3 @@ def test_overlaps_are_counted_beyond_what_is_kept(few: int, monkeypatch: pytest.
 def test_numbers_of_any_size_are_cut_off() -> None:
     rows = lay_out(*columns([(0, 2**64 - 1), (2**64 - 1, 2**64 - 1), (5, 4)]), 2, 10)
     assert (list(rows.starts), list(rows.owners)) == ([2], [0])
-
-
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5))))
-def test_extents_are_sorted_by_start_then_stop_then_position(pairs: list[tuple[int, int]]) -> None:
-    starts, stops = (np.array([pair[side] for pair in pairs], np.uint64) for side in range(2))
-    assert sorted_extents(starts, stops).tolist() == sorted(range(len(pairs)), key=lambda at: (pairs[at], at))

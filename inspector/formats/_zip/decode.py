@@ -36,7 +36,6 @@ from inspector.formats._zip.extra import ExtraPlace, report_extra
 from inspector.formats._zip.fields import (
     FirstMember,
     MemberRows,
-    apk_signing_block,
     central_directory,
     digital_signature,
     end_fields,
@@ -82,7 +81,6 @@ def decode_zip(
     emitter.begin_members(directory.members)
     reported_from = _read_records(source, emitter, directory, crc_checked_at, progress)
     limit = _limit(source, directory)
-    directory.signing = None if is_sparing(source) else apk_signing_block(source, limit)
     if directory.deferred and directory.listed:
         place_members(emitter, directory, limit)
     else:

@@ -113,8 +113,6 @@ class Directory(Struct):
     strays: Strays = Strays()
     header: Any = None
     encrypted: bool = False
-    signing: Span | None = None
-    signing_padding: Span | None = None
 
     @property
     def listed(self) -> bool:

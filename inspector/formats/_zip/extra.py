@@ -10,12 +10,11 @@ from zlib import crc32
 from msgspec import Struct
 
 from inspector.core.archive import Emitter
-from inspector.core.codes import NAME_NOT_PORTABLE
 from inspector.core.field import Field, Value, parent
 from inspector.core.finding import FindingType
 from inspector.core.kinds import Kind
 from inspector.core.layout import Part, fields_of
-from inspector.core.names import brief, hazards, unportable, visible
+from inspector.core.names import brief, hazards, visible
 from inspector.core.numbers import in_bytes, verb
 from inspector.core.span import Span
 from inspector.formats._kinds import EXTRA
@@ -365,5 +364,3 @@ def _second_name_problems(name: bytes, crc: int, place: ExtraPlace) -> Iterator[
         )
     for text in hazards(name):
         yield codes.NAME_HAZARD, f"{whose} is hazardous. It {text}."
-    for text in unportable(name)[:1]:
-        yield NAME_NOT_PORTABLE, f"{whose} is not portable. It {text}."

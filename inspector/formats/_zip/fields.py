@@ -182,11 +182,6 @@ class MemberRows:
         owner = self.rows.owners[row]
         if owner == GAP:
             return Field("gap", Kind.GAP, (span,), note="Bytes that no structure of the archive claims.")
-        if span == self.directory.signing:
-            note = f"Signatures over the rest of the file, which are not verified here: {in_bytes(span.size)}."
-            return Field("APK Signing Block", SIGNATURE_BLOCK, (span,), note=note)
-        if span == self.directory.signing_padding:
-            return Field("padding", Kind.PADDING, (span,), note="Zeros that align the APK Signing Block.")
         if owner >= len(self.directory.members):
             return self._orphan(span)
         return self._member(owner, span)
@@ -331,25 +326,6 @@ def end_record(source: Source, start: int) -> Field:
     return parent(str(kind), kind, (span,), children, specification="APPNOTE 4.3.16")
 
 
-# Legal blocks between or behind the members: the APK Signing Block (source.android.com, APK Signature Scheme v2) ends
-# where the central directory begins, and a digital signature of PKZIP (APPNOTE 4.3.13) ends the directory.
-
-_APK_MAGIC = b"APK Sig Block 42"
-_APK_FOOTER = 8 + len(_APK_MAGIC)
-_APK_ALIGNMENT = 4_096
-"""apksigner puts the block at a multiple of it, with zeros before it."""
-
-
-def apk_signing_block(source: Source, stop: int) -> Span | None:
-    """The APK Signing Block that ends at ``stop``, where the central directory begins."""
-    footer = source.read(stop - _APK_FOOTER, _APK_FOOTER) if stop >= 8 + _APK_FOOTER else b""
-    size = footer[:8]
-    start = stop - 8 - int.from_bytes(size, "little")
-    if footer[8:] != _APK_MAGIC or not 0 <= start <= stop - 8 - _APK_FOOTER or source.read(start, 8) != size:
-        return None
-    return Span(start, stop)
-
-
 def digital_signature(source: Source, start: int, stop: int) -> Field | None:
     """The digital signature that fills ``[start, stop)``, the end of a central directory."""
     head = source.read(start, 6)
@@ -365,6 +341,8 @@ def digital_signature(source: Source, start: int, stop: int) -> Field | None:
     return parent("digital signature", SIGNATURE_BLOCK, (span,), fields, note=note, specification="APPNOTE 4.3.13")
 
 
+_APK_MAGIC = b"APK Sig Block 42"
+"""What ends the signatures of Android before the central directory (APK Signature Scheme v2): a gap, and no damage."""
 _MAX_ORPHANS = 1000
 
 
@@ -380,24 +358,16 @@ def lay_rows(source: Source, emitter: Emitter, directory: Directory, limit: int,
     starts, stops, overrunning = _extents(directory, emitter, limit)
     rows = lay_out(starts, stops, 0, limit)
     orphans = [] if directory.deferred else _orphans(source, rows)
-    signing = [] if directory.signing is None else [directory.signing]
-    # No member may claim bytes of it, the end of the rows.
-    signing = [each for each in signing if list(rows.owners[-1:]) == [GAP] and rows.starts[-1] <= each.start]
-    size = signing[0].start - rows.starts[-1] if signing else 0
-    aligned = 0 < size < _APK_ALIGNMENT and not signing[0].start % _APK_ALIGNMENT
-    if aligned and not any(source.read(rows.starts[-1], size)):
-        directory.signing_padding = Span(rows.starts[-1], signing[0].start)
-        signing.append(directory.signing_padding)
-    for start, stop in (*orphans, *signing):
+    for start, stop in orphans:
         starts.append(start)
         stops.append(stop)
-    if orphans or signing:
+    if orphans:
         rows = lay_out(starts, stops, 0, limit)
         _report_orphans(source, emitter, orphans)
     _report_overlaps(emitter, directory, rows, starts, stops, overrunning)
     shift = directory.eocd.shift if directory.eocd is not None else 0
     # A disk of several may begin with the end of a member that begins on another.
-    _report_gaps(emitter, rows, max(0, shift), reported_from, split=is_split(directory.eocd))
+    _report_gaps(source, emitter, rows, max(0, shift), reported_from, split=is_split(directory.eocd))
     return rows
 
 
@@ -450,9 +420,11 @@ def _report_orphans(source: Source, emitter: Emitter, orphans: list[tuple[int, i
         )
 
 
-def _report_gaps(emitter: Emitter, rows: Rows, shift: int, reported_from: int, *, split: bool) -> None:
+def _report_gaps(source: Source, emitter: Emitter, rows: Rows, shift: int, reported_from: int, *, split: bool) -> None:
     for row in rows.gaps:
         start, stop = rows.starts[row], rows.row_stop(row)
+        if stop == rows.stop and not is_sparing(source) and source.read(stop - len(_APK_MAGIC), 16) == _APK_MAGIC:
+            continue
         if start >= reported_from or stop <= shift or (split and not start):
             continue
         if start == 0:

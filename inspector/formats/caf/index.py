@@ -14,7 +14,6 @@ from msgspec import Struct, field
 from inspector.core.finding import FindingType
 from inspector.core.member import Members
 from inspector.core.span import Span, Spans
-from inspector.formats._extents import sorted_extents
 from inspector.formats.caf import codes
 
 if TYPE_CHECKING:
@@ -119,7 +118,7 @@ def archive_order(index: Index) -> Sequence[int]:
     if ((lows[1:] > lows[:-1]) | ((lows[1:] == lows[:-1]) & (highs[1:] >= highs[:-1]))).all():
         return range(len(index))
     order = array("I", (0,)) * len(index)
-    np.frombuffer(order, np.uint32)[:] = sorted_extents(lows, highs)
+    np.frombuffer(order, np.uint32)[:] = np.lexsort((highs, lows))
     return order
 
 

@@ -160,12 +160,6 @@ def test_a_second_name_is_judged_as_the_first_is(where: str, name: bytes, expect
     assert {marked(data, finding) for finding in archive.findings} <= {name}
 
 
-def test_a_second_name_that_one_system_does_not_take() -> None:
-    archive = opened(handmade(extra=second("größe/aux.txt".encode())))
-    assert [finding.code for finding in archive.findings] == ["zip-second-name", "name-not-portable"]
-    assert "device" in archive.findings[1].message
-
-
 def test_a_second_name_that_both_headers_have_is_reported_once() -> None:
     archive = opened(handmade(local_extra=second(b"b"), extra=second(b"b")))
     assert [finding.code for finding in archive.findings] == ["zip-second-name"]

@@ -29,68 +29,16 @@ def joined(members: bytes, directory: bytes, end: list[int], *, between: bytes =
     return members + between + directory + tail + b"PK\5\6" + struct.pack("<4H2IH", *end)
 
 
-def signing_block(pairs: list[tuple[int, bytes]], size: int | None = None, again: int | None = None) -> bytes:
-    body = b"".join(struct.pack("<QI", 4 + len(value), number) + value for number, value in pairs)
-    size = len(body) + 24 if size is None else size
-    return struct.pack("<Q", size) + body + struct.pack("<Q", size if again is None else again) + MAGIC
-
-
-PAIRS = [(0x7109871A, b"signed" * 9), (0x12345678, b""), (0x42726577, bytes(500))]
-
-
 def children(field: Field) -> list[tuple[str, int]]:
     return [(each.name, each.spans[0].size) for each in field.children]
 
 
-def test_an_apk_signing_block_is_a_field_and_no_gap() -> None:
-    block = signing_block(PAIRS)
-    archive = opened(joined(*parts(written(FILES)), between=block))
-    assert codes(archive) == set()
-    (field,) = named(archive, "APK Signing Block")
-    assert field.spans[0].size == len(block)
+@pytest.mark.parametrize(("magic", "expected"), [(MAGIC, set()), (MAGIC[:-1] + b"x", {"zip-gap"})])
+def test_an_apk_signing_block_is_a_gap_and_no_damage(magic: bytes, expected: set[str]) -> None:
+    archive = opened(joined(*parts(written(FILES)), between=bytes(9) + b"signed" * 9 + magic))
+    assert codes(archive) == expected
+    assert [field.kind for field in named(archive, "gap")] == [Kind.GAP]
     assert [content(archive, index) for index in range(2)] == list(FILES.values())
-    assert_covered(archive)
-
-
-@pytest.mark.parametrize(("odd", "expected"), [(0, set()), (1, {"zip-gap"}), (512, {"zip-gap"}), (4096, {"zip-gap"})])
-def test_zeros_that_align_a_signing_block_are_padding(odd: int, expected: set[str]) -> None:
-    members, directory, end = parts(written(FILES))
-    archive = opened(joined(members, directory, end, between=bytes(4096 - len(members) + odd) + signing_block(PAIRS)))
-    assert doubts(archive) == expected
-    assert [field.kind for field in named(archive, "padding")] == [Kind.PADDING] * (not odd)
-    assert_covered(archive)
-    assert doubts(
-        opened(joined(members, directory, end, between=b"x".rjust(4096 - len(members), b"\0") + signing_block(PAIRS)))
-    ) == {"zip-gap"}
-
-
-@pytest.mark.parametrize(
-    "block",
-    [
-        signing_block(PAIRS, again=30),
-        signing_block(PAIRS, size=1 << 63),
-        signing_block(PAIRS, size=24)[8:],
-        signing_block(PAIRS)[:-1] + b"x",
-        bytes(9) + signing_block(PAIRS),
-    ],
-)
-def test_what_is_not_wholly_an_apk_signing_block_is_a_gap(block: bytes) -> None:
-    archive = opened(joined(*parts(written(FILES)), between=block))
-    assert "zip-gap" in doubts(archive)
-    assert_covered(archive)
-
-
-def test_a_signing_block_in_the_data_of_a_member_is_data() -> None:
-    archive = opened(written({"block": signing_block(PAIRS)}, method=0))
-    assert codes(archive) == set()
-    assert named(archive, "APK Signing Block") == []
-
-
-def test_the_pairs_of_a_signing_block_may_be_nonsense() -> None:
-    block = bytearray(signing_block(PAIRS))
-    block[8:16] = b"\xff" * 8
-    archive = opened(joined(*parts(written(FILES)), between=bytes(block)))
-    assert codes(archive) == set()
     assert_covered(archive)
 
 
