@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise, zip_longest
 from typing import Generic, NamedTuple, TypeVar
 
 from inspector.core.pieces import Piece, PieceSource, PieceTable
 from inspector.core.source import BytesSource, Source
-from inspector.core.span import Span, Spans, united
+from inspector.core.span import Span, Spans, intersect, subtract, united
 
 _COMPARED = 1 << 16
 """Bytes compared at a time where edits are merged."""
@@ -45,6 +45,11 @@ class Patch(NamedTuple):
     def span(self) -> Span:
         """The bytes ``new`` takes."""
         return Span(self.offset, self.offset + len(self.new))
+
+    def part(self, start: int, stop: int) -> Patch:
+        """What it does to the bytes ``[start, stop)`` of the file."""
+        low, high = start - self.offset, stop - self.offset
+        return Patch(start, self.old[low:high], self.new[low:high])
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +103,11 @@ def differing(edit: Edit) -> Spans:
     """The bytes of the patches that are other ones afterwards, in file order: what to mark as changed."""
     found: list[Span] = []
     for patch in sorted(edit.patches, key=lambda each: each.offset):
-        start = None
-        for at, byte in enumerate(patch.new):
-            same = at < len(patch.old) and patch.old[at] == byte
-            if same and start is not None:
-                found.append(Span(patch.offset + start, patch.offset + at))
-                start = None
-            elif not same and start is None:
-                start = at
-        if start is not None:
-            found.append(Span(patch.offset + start, patch.span.stop))
+        stop = patch.offset
+        pairs = zip_longest(patch.old[: len(patch.new)], patch.new)
+        for same, run in groupby(pairs, key=lambda pair: pair[0] == pair[1]):
+            start, stop = stop, stop + sum(1 for _ in run)
+            found += [] if same else [Span(start, stop)]
     return tuple(found)
 
 
@@ -164,40 +164,22 @@ def combined(first: Edit, second: Edit, label: str) -> Edit:
     if not first.new_size == second.old_size == second.new_size:
         raise ValueError("The second edit changes the size, or is not one of what the first leaves.")
     kept = [bytearray(patch.new) for patch in first.patches]
-    added: list[Patch] = []
+    taken = sorted(patch.span for patch in first.patches)
     for patch in second.patches:
-        rest = [patch.span]
         for before, new in zip(first.patches, kept, strict=True):
-            start, stop = max(patch.offset, before.offset), min(patch.span.stop, before.span.stop)
-            if start < stop:
-                new[start - before.offset : stop - before.offset] = _piece(patch.new, patch, start, stop)
-                rest = [piece for span in rest for piece in _without(span, Span(start, stop))]
-        added += [
-            Patch(start, _piece(patch.old, patch, start, stop), _piece(patch.new, patch, start, stop))
-            for start, stop in rest
-        ]
+            for start, stop in intersect([patch.span], [before.span]):
+                new[start - before.offset : stop - before.offset] = patch.part(start, stop).new
+    added = [patch.part(*span) for patch in second.patches for span in subtract([patch.span], taken)]
     patches = [Patch(patch.offset, patch.old, bytes(new)) for patch, new in zip(first.patches, kept, strict=True)]
     return Edit(label, (*patches[:-1], *_joined([*patches[-1:], *added])), first.old_size, first.new_size)
-
-
-def _piece(data: bytes, patch: Patch, start: int, stop: int) -> bytes:
-    return data[start - patch.offset : stop - patch.offset]
-
-
-def _without(span: Span, hole: Span) -> list[Span]:
-    pieces = (Span(span.start, min(span.stop, hole.start)), Span(max(span.start, hole.stop), span.stop))
-    return [piece for piece in pieces if piece.start < piece.stop]
 
 
 def _joined(patches: Iterable[Patch]) -> list[Patch]:
     """Patches that touch, as one."""
     found: list[Patch] = []
     for patch in patches:
-        if found and found[-1].span.stop == patch.offset:
-            before = found[-1]
-            found[-1] = Patch(before.offset, before.old + patch.old, before.new + patch.new)
-        else:
-            found.append(patch)
+        touching = found.pop() if found and found[-1].span.stop == patch.offset else Patch(patch.offset, b"", b"")
+        found.append(Patch(touching.offset, touching.old + patch.old, touching.new + patch.new))
     return found
 
 

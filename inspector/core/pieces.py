@@ -6,7 +6,7 @@ A table never changes: what replaces, inserts or deletes makes another one. So t
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain
@@ -32,10 +32,6 @@ class Piece(NamedTuple):
     def part(self, start: int, stop: int) -> Piece:
         """The bytes ``[start, stop)`` of the piece, counted from its beginning."""
         return Piece(self.source, self.start + start, stop - start)
-
-    def goes_on_in(self, later: Piece) -> bool:
-        """Whether ``later`` begins in the same source where this piece ends."""
-        return self.source is later.source and self.stop == later.start
 
 
 class RepeatedSource:
@@ -67,12 +63,9 @@ class PieceTable:
     __slots__ = ("_pieces", "_stops", "size")
 
     def __init__(self, pieces: Iterable[Piece] = ()) -> None:
-        self._set(_joined(pieces))
-
-    def _set(self, pieces: list[Piece]) -> None:
-        self._pieces = pieces
-        self._stops = array("Q", accumulate(map(itemgetter(2), pieces)))
-        self.size = self._stops[-1] if pieces else 0
+        self._pieces = _joined(pieces)
+        self._stops = array("Q", accumulate(map(itemgetter(2), self._pieces)))
+        self.size = self._stops[-1] if self._pieces else 0
 
     @classmethod
     def whole(cls, source: Source) -> PieceTable:
@@ -126,19 +119,7 @@ class PieceTable:
     def replace(self, start: int, stop: int, content: PieceTable) -> PieceTable:
         """The table with ``content``, of any size, in the place of ``[start, stop)``."""
         self._require(start, stop)
-        low, high = bisect_right(self._stops, start), bisect_left(self._stops, stop) + 1
-        begin, end = (self._stops[at - 1] if 0 < at <= len(self) else 0 for at in (low, high))
-        first, last = max(0, low - 1), min(len(self), high + 1)
-        seam = chain(
-            self._pieces[first:low],
-            self.pieces(begin, start),
-            content._pieces,
-            self.pieces(stop, end) if high <= len(self) else (),
-            self._pieces[high:last],
-        )
-        made = PieceTable()
-        made._set([*self._pieces[:first], *_joined(seam), *self._pieces[last:]])
-        return made
+        return PieceTable(chain(self.pieces(0, start), content._pieces, self.pieces(stop)))
 
     def insert(self, at: int, content: PieceTable) -> PieceTable:
         """The table with ``content`` before the byte ``at``."""
@@ -188,11 +169,12 @@ class PieceSource:
 def _joined(pieces: Iterable[Piece]) -> list[Piece]:
     """Pieces that own bytes; those that go on in each other as one."""
     joined: list[Piece] = []
-    for piece in pieces:
-        if piece.size > 0 and joined and joined[-1].goes_on_in(piece):
-            joined[-1] = Piece(piece.source, joined[-1].start, joined[-1].size + piece.size)
-        elif piece.size > 0:
-            joined.append(piece)
+    for piece in (each for each in pieces if each.size > 0):
+        last = joined[-1] if joined else None
+        if last is not None and last.source is piece.source and last.stop == piece.start:
+            piece = Piece(piece.source, last.start, last.size + piece.size)  # noqa: PLW2901 - the two as one
+            joined.pop()
+        joined.append(piece)
     return joined
 
 
