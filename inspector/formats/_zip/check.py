@@ -12,9 +12,9 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import islice
 from operator import le
+from typing import NamedTuple
 
 from isal.isal_zlib import crc32
-from msgspec import Struct
 
 from inspector.core.archive import MAX_FINDINGS_PER_KIND, Archive, Emitter
 from inspector.core.field import LazyRows
@@ -143,13 +143,13 @@ class _Check:
     def _check_again(self, index: int, earlier: int) -> None:
         """Judge a member that claims exactly the data of ``earlier``, without unpacking it again."""
         crc = self.directory.computed[earlier]
-        if crc >= 0 and not self._is_unreadable(index):
+        if crc >= 0 and not self.directory.marks[index] & UNREADABLE:
             self._accept(index, crc)
             self.progress.advance(0)
             return
         verdict = self.archive.verdict(earlier)
         self.emitter.judge(index, verdict)
-        if verdict is Verdict.MISMATCH and not self._is_unreadable(index):
+        if verdict is Verdict.MISMATCH and not self.directory.marks[index] & UNREADABLE:
             names = brief(self.members.path(index)), brief(self.members.path(earlier))
             self._report_content(index, MemberError(f"{names[0]} claims the data of {names[1]}, which is damaged."))
 
@@ -161,7 +161,10 @@ class _Check:
         base = starts[0]
         data = self.source.read(base, stops[-1] - base)
         view = memoryview(data)
-        if self._is_plain(first, last) and len(data) == stops[-1] - base:
+        # Stored, readable and not disputed, so that they only need comparing.
+        plain = members.codecs_in(first, last) == {Codec.STORED} and not self.unreadable
+        plain = plain and (not self.disputed or self.disputed.isdisjoint(range(first, last)))
+        if plain and len(data) == stops[-1] - base:
             found = [crc32(view[start - base : stop - base]) for start, stop in zip(starts, stops, strict=True)]
             if found == digests[first:last].tolist():
                 self.directory.computed[first:last] = array("q", found)
@@ -171,24 +174,15 @@ class _Check:
         for index in range(first, last):
             self._check(index, view[members.starts[index] - base : members.stops[index] - base])
 
-    def _is_plain(self, first: int, last: int) -> bool:
-        """Whether these members only need comparing: stored, readable and not disputed."""
-        plain = self.members.codecs_in(first, last) == {Codec.STORED} and not self.unreadable
-        return plain and (not self.disputed or self.disputed.isdisjoint(range(first, last)))
-
-    def _is_unreadable(self, index: int) -> bool:
-        marks = self.members.marks
-        return marks is not None and bool(marks[index] & UNREADABLE)
-
     def _check(self, index: int, data: memoryview | None = None) -> None:
         """Compare one member's content and judge it; ``data`` are its stored bytes if they were read."""
         members = self.members
         codec = members.codec_at(index)
-        if codec is Codec.UNKNOWN or self._is_unreadable(index):
+        if codec is Codec.UNKNOWN or self.directory.marks[index] & UNREADABLE:
             self.emitter.judge(index, Verdict.NOT_CHECKABLE)
             self.progress.advance(members.stored(index))
             return
-        nothing = codec, members.size(index) if self._is_empty(index) else -1
+        nothing = codec, -1 if members.stored(index) else members.size(index)
         if nothing in self.bad_nothings and self.emitter.full(Severity.ERROR):
             self.emitter.judge(index, Verdict.MISMATCH)
             self.archive.findings_dropped += index not in self.reported
@@ -201,7 +195,7 @@ class _Check:
             self.emitter.report(codes.CONTENT_NOT_READ, f"{error} Its CRC-32 cannot be compared.", span, member=index)
             return
         except MemberError as error:
-            if self._is_empty(index):
+            if not members.stored(index):
                 self.bad_nothings.add(nothing)
             self.emitter.judge(index, Verdict.MISMATCH)
             self._report_content(index, error)
@@ -236,26 +230,27 @@ class _Check:
         return crc
 
     def _content_crc(self, index: int, data: memoryview | None) -> int:
-        start, stop = self.members.starts[index], self.members.stops[index]
+        def stored() -> Iterator[bytes]:
+            start, stop = self.members.starts[index], self.members.stops[index]
+            for piece in blocks(self.source, start, stop) if data is None else (bytes(data),):
+                yield piece
+                self.progress.advance(len(piece))
+
         crc = 0
-        for piece in content(self.members[index], self._pieces(start, stop) if data is None else iter((bytes(data),))):
+        for piece in content(self.members[index], stored()):
             crc = crc32(piece, crc)
             self.progress.advance(0)
-        self.progress.advance(0 if data is None else len(data))
         return crc
-
-    def _pieces(self, start: int, stop: int) -> Iterator[bytes]:
-        for piece in blocks(self.source, start, stop):
-            yield piece
-            self.progress.advance(len(piece))
 
     def _judge(self, index: int, crc: int) -> None:
         """Judge a member whose content does not match every CRC-32 recorded for it."""
-        records = recorded_crcs(self.source, self.directory, index)
+        records = [*recorded_crcs(self.source, self.directory, index)]
         wrong = [record for record in records if record.crc != crc]
         if not records:
             self.emitter.judge(index, Verdict.NOT_CHECKABLE)
-        elif len(wrong) == len(records) or (wrong and self._is_empty(index)):
+        elif len(wrong) == len(records) or (
+            wrong and not self.members.stored(index)
+        ):  # nothing has the CRC-32 of nothing everywhere
             self.emitter.judge(index, Verdict.MISMATCH)
             if index not in self.reported:
                 start, stop = self.members.starts[index], self.members.stops[index]
@@ -278,10 +273,6 @@ class _Check:
                     *(record.span for record in wrong),
                     member=index,
                 )
-
-    def _is_empty(self, index: int) -> bool:
-        """Whether there is no content; a match of the CRC-32 of nothing proves nothing."""
-        return self.members.starts[index] == self.members.stops[index]
 
     def _report_content(self, index: int, error: MemberError) -> None:
         if index in self.reported:
@@ -316,20 +307,17 @@ def _summary(archive: Archive) -> str:
         whose = "its one member" if total == 1 else f"all {total:,} members"
         return f"{errors[0]}; the data of {whose} matches its CRC-32."
     mismatches, blank = counts[Verdict.MISMATCH], counts[Verdict.NOT_CHECKABLE]
-    verified = f"{counts[Verdict.VERIFIED]:,} of {count(total, 'member')} {'is' if total == 1 else 'are'} verified"
-    parts = [*errors, verified]
-    if mismatches:
-        text = verb(mismatches, "does not match its", "do not match their")
-        parts.append(f"{mismatches:,} {text} CRC-32")
-    if blank:
-        parts.append(f"{blank:,} cannot be checked")
     unread = total - counts[Verdict.VERIFIED] - mismatches - blank
-    if unread:
-        parts.append(f"{unread:,} {'was' if unread == 1 else 'were'} not checked")
-    return "; ".join(parts) + "."
+    parts = (
+        (True, f"{counts[Verdict.VERIFIED]:,} of {count(total, 'member')} {'is' if total == 1 else 'are'} verified"),
+        (mismatches, f"{mismatches:,} {verb(mismatches, 'does not match its', 'do not match their')} CRC-32"),
+        (blank, f"{blank:,} cannot be checked"),
+        (unread, f"{unread:,} {verb(unread, 'was', 'were')} not checked"),
+    )
+    return "; ".join((*errors, *(text for applies, text in parts if applies))) + "."
 
 
-class RecordedCrc(Struct, frozen=True):
+class RecordedCrc(NamedTuple):
     """One recorded CRC-32: the record it is in, its file bytes and its value."""
 
     place: str
@@ -337,43 +325,26 @@ class RecordedCrc(Struct, frozen=True):
     crc: int
 
 
-def recorded_crcs(source: Source, directory: Directory, index: int) -> list[RecordedCrc]:
-    """The CRC-32 values recorded for a member, at most three; first the one that readers use.
+def recorded_crcs(source: Source, directory: Directory, index: int) -> Iterator[RecordedCrc]:
+    """The CRC-32 values recorded for a member, at most three, each read when it is asked for; that of readers first.
 
     A local header that leaves the CRC-32 to a data descriptor records none.
     """
-    found = []
+    members = directory.members
     if directory.listed:
-        found.append(_central(directory, index))
-    local = _local(source, directory, index)
-    if local is not None:
-        found.append(local)
+        at = directory.central[index] + CENTRAL_CRC
+        assert members.digests is not None
+        yield RecordedCrc("central directory", Span(at, at + 4), members.digests[index])
+    head = directory.heads[index]
+    data = source.read(head, LOCAL_SIZE)
+    if len(data) == LOCAL_SIZE and not directory.marks[index] & UNREADABLE:
+        local = Local._make(LOCAL_STRUCT.unpack(data))
+        if local.crc or not local.flags & HAS_DESCRIPTOR:
+            yield RecordedCrc("local header", Span(head + LOCAL_CRC, head + LOCAL_CRC + 4), local.crc)
     size = directory.descriptors[index]
-    if size:
-        at = directory.members.stops[index] + (4 if size in (16, 24) else 0)
-        crc = source.read(at, 4)
-        if len(crc) == 4:
-            found.append(RecordedCrc("data descriptor", Span(at, at + 4), int.from_bytes(crc, "little")))
-    return found
-
-
-def _central(directory: Directory, index: int) -> RecordedCrc:
-    at = directory.central[index] + CENTRAL_CRC
-    digests = directory.members.digests
-    assert digests is not None
-    return RecordedCrc("central directory", Span(at, at + 4), digests[index])
-
-
-def _local(source: Source, directory: Directory, index: int) -> RecordedCrc | None:
-    heads = directory.heads
-    data = source.read(heads[index], LOCAL_SIZE)
-    if len(data) < LOCAL_SIZE or not directory.members[index].readable:
-        return None
-    local = Local._make(LOCAL_STRUCT.unpack(data))
-    if local.flags & HAS_DESCRIPTOR and not local.crc:
-        return None
-    at = heads[index] + LOCAL_CRC
-    return RecordedCrc("local header", Span(at, at + 4), local.crc)
+    at = members.stops[index] + (4 if size in (16, 24) else 0)
+    if size and len(crc := source.read(at, 4)) == 4:
+        yield RecordedCrc("data descriptor", Span(at, at + 4), int.from_bytes(crc, "little"))
 
 
 class ChecksumTable(LazyRows[Checksum]):
@@ -392,14 +363,12 @@ class ChecksumTable(LazyRows[Checksum]):
 
     def row(self, at: int) -> Checksum:
         """The checksum in row ``at``."""
-        row = at
-        if 0 <= self._header < row:
-            row -= 1
-            if row == self._header:
-                return self._checksum(row, _local(self._archive.source, self._directory, row), ", local header")
-        if self._directory.listed:
-            return self._checksum(row, _central(self._directory, row))
-        return self._checksum(row, next(iter(recorded_crcs(self._archive.source, self._directory, row)), None))
+        member = at - (0 <= self._header < at)
+        records = recorded_crcs(self._archive.source, self._directory, member)
+        if member == self._header != at:
+            local = next((each for each in records if each.place == "local header"), None)
+            return self._checksum(member, local, ", local header")
+        return self._checksum(member, next(records, None))
 
     def _checksum(self, member: int, record: RecordedCrc | None, which: str = "") -> Checksum:
         members = self._directory.members
@@ -408,6 +377,10 @@ class ChecksumTable(LazyRows[Checksum]):
         if verdict in (Verdict.VERIFIED, Verdict.MISMATCH):
             computed = self._directory.computed[member]
             verdict = Verdict.VERIFIED if record and record.crc == computed else Verdict.MISMATCH
+        copies: Spans = ()
+        if record and verdict is Verdict.MISMATCH and member != self._header:  # a header with two rows has no copies
+            every = recorded_crcs(self._archive.source, self._directory, member)
+            copies = tuple(each.span for each in every if each.span != record.span and each.crc == record.crc)
         return Checksum(
             name=f"CRC-32 of {brief(members.path(member))}{which}",
             algorithm="CRC-32",
@@ -419,12 +392,5 @@ class ChecksumTable(LazyRows[Checksum]):
             verdict=verdict,
             note=f"in the {record.place}" if record else "not recorded",
             member=member,
-            copies=self._copies(member, record) if record and verdict is Verdict.MISMATCH else (),
+            copies=copies,
         )
-
-    def _copies(self, member: int, record: RecordedCrc) -> Spans:
-        """Where the same value is recorded once more; none for a header that has two rows."""
-        if member == self._header:
-            return ()
-        every = recorded_crcs(self._archive.source, self._directory, member)
-        return tuple(each.span for each in every if each.span != record.span and each.crc == record.crc)

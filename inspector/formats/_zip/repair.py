@@ -28,7 +28,7 @@ from inspector.core.repair import Repair
 from inspector.core.source import Source, blocks_of
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Verdict
-from inspector.formats._zip.check import RecordedCrc, recorded_crcs
+from inspector.formats._zip.check import recorded_crcs
 from inspector.formats._zip.compression import CODECS
 from inspector.formats._zip.directory import Directory, is_split
 from inspector.formats._zip.members import content
@@ -239,7 +239,7 @@ def _crc_patches(archive: Archive, directory: Directory, member: int) -> list[Pa
     None if a record lies inside the content itself, which the patch would change.
     """
     crc = directory.computed[member]
-    wrong: list[RecordedCrc] = [each for each in recorded_crcs(archive.source, directory, member) if each.crc != crc]
+    wrong = [each for each in recorded_crcs(archive.source, directory, member) if each.crc != crc]
     start, stop = directory.members.starts[member], directory.members.stops[member]
     if crc < 0 or any(each.span.start < stop and start < each.span.stop for each in wrong):
         return []
