@@ -17,6 +17,7 @@ from msgspec import Struct
 from numpy.typing import DTypeLike, NDArray
 
 from inspector.core.member import FOLDER, HAS_DIGEST, Codec, codec_number
+from inspector.core.source import Source
 from inspector.formats._zip.compression import CODECS
 from inspector.formats._zip.directory import EXTRA_GUESS_BYTES, DirectoryWalk
 from inspector.formats._zip.extra import is_harmless
@@ -74,167 +75,133 @@ class Ordinary(Struct, frozen=True):
     columns: dict[str, Numbers]
 
 
-class BulkWalk:
-    """Adds the members of a directory for ``walk``, a window of headers at a time."""
+def in_bulk(walk: DirectoryWalk, start: int, limit: int, max_members: int) -> Iterator[int]:
+    """Add members, a window of headers at a time, and yield where the next header is; ends where the walk goes on.
 
-    def __init__(self, walk: DirectoryWalk) -> None:
-        self._walk = walk
-        self._source = walk.source
-        self._directory = walk.directory
-
-    def run(self, start: int, limit: int, max_members: int) -> Iterator[int]:
-        """Add members and yield where the next header is; ends where the walk has to go on.
-
-        At most ``max_members`` are listed then, and a window more of their names.
-        """
-        at = start
-        while at < limit:
-            data = self._source.read(at, min(WINDOW_BYTES, limit - at))
-            rows = _chain(np.frombuffer(data, np.uint8))
-            if not len(rows) or len(self._directory.central) + len(rows) > max_members:
-                return
-            at = self._window(at, data, rows)
-            yield at
-
-    def _window(self, at: int, data: bytes, rows: Numbers) -> int:
-        """Add the members whose headers begin at ``rows`` of ``data``, which is at ``at``; returns where they end."""
-        walk = self._walk
-        capped = walk.capped
-        ordinary = self._ordinary(at, data, rows)
-        first = 0
-        slow = np.flatnonzero(np.diff(ordinary.before) == 0).tolist()
-        for row in [*slow, len(rows)]:
-            self._append(ordinary, ordinary.before[first], ordinary.before[row])
-            if row < len(rows):
-                begin = int(rows[row])
-                header = CENTRAL_STRUCT.unpack_from(data, begin)
-                name = begin + CENTRAL_SIZE
-                extra = name + header[10]
-                comment = extra + header[11]
-                common = data[begin + 6 : begin + 30]
-                stop: int = at + comment + header[12]
-                walk.entry(at + begin, header, common, data[name:extra], data[extra:comment], stop)
-                if walk.capped != capped:
-                    return stop
-            first = row + 1
-        last = int(rows[-1])
-        self._directory.stop = at + last + CENTRAL_SIZE + sum(CENTRAL_STRUCT.unpack_from(data, last)[10:13])
-        return self._directory.stop
-
-    def _ordinary(self, at: int, data: bytes, rows: Numbers) -> Ordinary:
-        buffer = np.frombuffer(data, np.uint8)
-        central = _gather(buffer, rows, CENTRAL_SIZE, _HEADER)[:, 0]
-        sizes = central["size"].astype(np.int64)
-        stored = central["stored"].astype(np.int64)
-        lengths = central["name_length"].astype(np.int64)
-        heads = central["offset"].astype(np.int64) + self._walk.shift
-        good = _needs_no_finding(central) & (heads >= 0)
-        good &= heads + LOCAL_SIZE + lengths <= self._source.size
-        good &= self._has_harmless_extra(data, rows, central)
-        chosen = np.flatnonzero(good)
-        near, places = self._read_local(heads[chosen], lengths[chosen])
-        same = _is_signed(near, places)
-        same &= (_gather(near, places + 4, 24, "<u8") == _gather(buffer, rows[chosen] + 6, 24, "<u8")).all(axis=1)
-        names, extras = _variable_sizes(near, places)
-        same &= _harmless(near, places + LOCAL_SIZE + lengths[chosen], extras, local=True)
-        renamed, unread = self._only_counted(buffer, rows[chosen] + CENTRAL_SIZE, near, places, lengths[chosen])
-        starts = heads[chosen] + LOCAL_SIZE + names + extras
-        same = (same | renamed | unread) & (starts + stored[chosen] <= self._source.size)
-        chosen, places, starts = chosen[same], places[same], starts[same]
-        renamed, unread = renamed[same], unread[same]
-
-        here, stops = _ragged(buffer, rows[chosen] + CENTRAL_SIZE, lengths[chosen])
-        there, _ = _ragged(near, places + LOCAL_SIZE, lengths[chosen])
-        wrong = (here != there) & ~np.repeat(renamed | unread, lengths[chosen])
-        wrong |= _is_unusual(here, stops, lengths[chosen])
-        folders = here[stops - 1] == ord("/")
-        external = central["external"][chosen]
-        plain = ~folders | (sizes[chosen] == 0)
-        plain &= folders | (external & DOS_FOLDER == 0)
-        plain[np.searchsorted(stops, np.flatnonzero(wrong), "right")] = False
-        paths = here[np.repeat(plain, lengths[chosen])].tobytes()
-        chosen, starts, folders = chosen[plain], starts[plain], folders[plain]
-
-        before = np.zeros(len(rows) + 1, np.int64)
-        before[chosen + 1] = 1
-        described = central["flags"][chosen] & HAS_DESCRIPTOR != 0
-        columns = {
-            "starts": starts,
-            "stops": starts + stored[chosen],
-            "sizes": sizes[chosen],
-            "codecs": _CODEC_OF[central["method"][chosen]],
-            "digests": central["crc"][chosen],
-            "heads": heads[chosen],
-            "marks": np.where(folders, FOLDER | HAS_DIGEST, HAS_DIGEST),
-            "central": at + rows[chosen],
-            "described": described,
-            "renamed": renamed[plain],
-            "unread": unread[plain],
-        }
-        return Ordinary(np.cumsum(before).tolist(), paths, np.cumsum(lengths[chosen]), columns)
-
-    def _only_counted(
-        self, buffer: Bytes, names: Numbers, near: Bytes, places: Numbers, lengths: Numbers
-    ) -> tuple[Numbers, Numbers]:
-        """Which local headers have another name than the central one, and which are not compared at all.
-
-        Both are none as long as the walk reports each.
-        """
-        none = np.zeros(len(places), bool)
-        full, used_up = self._walk.capped
-        if not (full or used_up) or not len(places):
-            return none, none
-        name_sizes, extra_sizes = _variable_sizes(near, places)
-        signed = _is_signed(near, places)
-        renamed = unread = none
-        if full:
-            here, stops = _ragged(buffer, names, lengths)
-            there, _ = _ragged(near, places + LOCAL_SIZE, lengths)
-            renamed = np.add.reduceat(here != there, stops - lengths) > 0
-            renamed = signed & (renamed | (name_sizes != lengths))
-        if used_up:
-            rest = name_sizes + extra_sizes
-            unread = signed & ~renamed & (rest > self._walk.rest_left) & (rest > lengths + EXTRA_GUESS_BYTES)
-        return renamed, unread
-
-    def _has_harmless_extra(self, data: bytes, rows: Numbers, central: Numbers) -> Numbers:
-        lengths = central["extra_length"].astype(np.int64)
-        starts = rows + CENTRAL_SIZE + central["name_length"]
-        return _harmless(np.frombuffer(data, np.uint8), starts, lengths, local=False)
-
-    def _read_local(self, heads: Numbers, lengths: Numbers) -> tuple[Bytes, Numbers]:
-        """Bytes with all local headers, their names and short extra fields, and where each is in them."""
-        needed = LOCAL_SIZE + lengths + _EXTRA_BYTES
-        low = int(heads.min(initial=self._source.size))
-        size = int((heads + needed).max(initial=low)) - low
-        if size <= MAX_STRIDE_BYTES * len(heads):
-            data, places = self._source.read(low, size), heads - low
-        else:
-            pairs = zip(heads.tolist(), needed.tolist(), strict=True)
-            data = b"".join(self._source.read(head, size).ljust(size, b"\0") for head, size in pairs)
-            places = np.cumsum(needed) - needed
-        # Bytes after the end of the file are no header and no name, but may be asked for.
-        room = int((places + needed).max(initial=0)) - len(data)
-        return np.frombuffer(data + bytes(max(0, room)), np.uint8), places
-
-    def _append(self, ordinary: Ordinary, first: int, last: int) -> None:
-        """Append ordinary members ``[first, last)``."""
-        if first == last:
+    At most ``max_members`` are listed then, and a window more of their names.
+    """
+    at = start
+    while at < limit:
+        data = walk.source.read(at, min(WINDOW_BYTES, limit - at))
+        rows = _chain(np.frombuffer(data, np.uint8))
+        if not len(rows) or len(walk.directory.central) + len(rows) > max_members:
             return
-        directory, members = self._directory, self._walk.members
-        index = len(directory.central)
-        name_stops, columns = ordinary.name_stops, ordinary.columns
-        skipped = int(name_stops[first - 1]) if first else 0
-        base = len(members.paths)
-        members.paths += ordinary.names[skipped : int(name_stops[last - 1])]
-        for name in ("starts", "stops", "sizes", "codecs", "digests", "heads", "marks"):
-            _extend(getattr(members, name), columns[name][first:last])
-        _extend(members.path_stops, name_stops[first:last] - skipped + base)
-        _extend(directory.central, columns["central"][first:last])
-        directory.descriptors.frombytes(bytes(last - first))
-        self._walk.emitter.archive.findings_dropped += int(columns["renamed"][first:last].sum())
-        self._walk.not_compared += int(columns["unread"][first:last].sum())
-        _extend(directory.with_descriptor, index + np.flatnonzero(columns["described"][first:last]))
+        at = _window(walk, at, data, rows)
+        yield at
+
+
+def _window(walk: DirectoryWalk, at: int, data: bytes, rows: Numbers) -> int:
+    """Add the members whose headers begin at ``rows`` of ``data``, which is at ``at``; returns where they end."""
+    capped = walk.capped
+    ordinary = _ordinary(walk, at, data, rows)
+    first = 0
+    for row in [*np.flatnonzero(np.diff(ordinary.before) == 0).tolist(), len(rows)]:
+        _append(walk, ordinary, ordinary.before[first], ordinary.before[row])
+        if row < len(rows):
+            begin = int(rows[row])
+            header = CENTRAL_STRUCT.unpack_from(data, begin)
+            name = begin + CENTRAL_SIZE
+            extra = name + header[10]
+            comment = extra + header[11]
+            stop: int = at + comment + header[12]
+            walk.entry(at + begin, header, data[begin + 6 : begin + 30], data[name:extra], data[extra:comment], stop)
+            if walk.capped != capped:
+                return stop
+        first = row + 1
+    last = int(rows[-1])
+    walk.directory.stop = at + last + CENTRAL_SIZE + sum(CENTRAL_STRUCT.unpack_from(data, last)[10:13])
+    return walk.directory.stop
+
+
+def _ordinary(walk: DirectoryWalk, at: int, data: bytes, rows: Numbers) -> Ordinary:
+    buffer = np.frombuffer(data, np.uint8)
+    central = _gather(buffer, rows, CENTRAL_SIZE, _HEADER)[:, 0]
+    sizes, stored, lengths, heads = (
+        central[name].astype(np.int64) for name in ("size", "stored", "name_length", "offset")
+    )
+    heads = heads + walk.shift
+    good = _needs_no_finding(central) & (heads >= 0)
+    good &= heads + LOCAL_SIZE + lengths <= walk.source.size
+    good &= _harmless(buffer, rows + CENTRAL_SIZE + lengths, central["extra_length"].astype(np.int64), local=False)
+    chosen = np.flatnonzero(good)
+    near, places = _read_local(walk.source, heads[chosen], lengths[chosen])
+    signed = _gather(near, places, len(LOCAL), "<u4")[:, 0] == int.from_bytes(LOCAL, "little")
+    same = signed & (_gather(near, places + 4, 24, "<u8") == _gather(buffer, rows[chosen] + 6, 24, "<u8")).all(axis=1)
+    names, extras = _gather(near, places + 26, 4, "<u2").astype(np.int64).T
+    same &= _harmless(near, places + LOCAL_SIZE + lengths[chosen], extras, local=True)
+    here, stops = _ragged(buffer, rows[chosen] + CENTRAL_SIZE, lengths[chosen])
+    there, _ = _ragged(near, places + LOCAL_SIZE, lengths[chosen])
+    wrong = here != there
+    # Local headers with another name are only counted, or not compared at all, once the walk reports no more.
+    full, used_up = walk.capped
+    renamed = unread = np.zeros(len(places), bool)
+    if full and len(places):
+        renamed = signed & ((np.add.reduceat(wrong, stops - lengths[chosen]) > 0) | (names != lengths[chosen]))
+    if used_up and len(places):
+        rest = names + extras
+        unread = signed & ~renamed & (rest > walk.rest_left) & (rest > lengths[chosen] + EXTRA_GUESS_BYTES)
+    starts = heads[chosen] + LOCAL_SIZE + names + extras
+    plain = (same | renamed | unread) & (starts + stored[chosen] <= walk.source.size)
+    wrong &= ~np.repeat(renamed | unread, lengths[chosen])
+    wrong |= _is_unusual(here, stops, lengths[chosen])
+    folders = here[stops - 1] == ord("/")
+    plain &= np.where(folders, sizes[chosen] == 0, central["external"][chosen] & DOS_FOLDER == 0)
+    plain[np.searchsorted(stops, np.flatnonzero(wrong), "right")] = False
+    paths = here[np.repeat(plain, lengths[chosen])].tobytes()
+    chosen, starts, folders = chosen[plain], starts[plain], folders[plain]
+
+    before = np.zeros(len(rows) + 1, np.int64)
+    before[chosen + 1] = 1
+    columns = {
+        "starts": starts,
+        "stops": starts + stored[chosen],
+        "sizes": sizes[chosen],
+        "codecs": _CODEC_OF[central["method"][chosen]],
+        "digests": central["crc"][chosen],
+        "heads": heads[chosen],
+        "marks": np.where(folders, FOLDER | HAS_DIGEST, HAS_DIGEST),
+        "central": at + rows[chosen],
+        "described": central["flags"][chosen] & HAS_DESCRIPTOR != 0,
+        "renamed": renamed[plain],
+        "unread": unread[plain],
+    }
+    return Ordinary(np.cumsum(before).tolist(), paths, np.cumsum(lengths[chosen]), columns)
+
+
+def _read_local(source: Source, heads: Numbers, lengths: Numbers) -> tuple[Bytes, Numbers]:
+    """Bytes with all local headers, their names and short extra fields, and where each is in them."""
+    needed = LOCAL_SIZE + lengths + _EXTRA_BYTES
+    low = int(heads.min(initial=source.size))
+    size = int((heads + needed).max(initial=low)) - low
+    if size <= MAX_STRIDE_BYTES * len(heads):
+        data, places = source.read(low, size), heads - low
+    else:
+        pairs = zip(heads.tolist(), needed.tolist(), strict=True)
+        data = b"".join(source.read(head, size).ljust(size, b"\0") for head, size in pairs)
+        places = np.cumsum(needed) - needed
+    # Bytes after the end of the file are no header and no name, but may be asked for.
+    room = int((places + needed).max(initial=0)) - len(data)
+    return np.frombuffer(data + bytes(max(0, room)), np.uint8), places
+
+
+def _append(walk: DirectoryWalk, ordinary: Ordinary, first: int, last: int) -> None:
+    """Append ordinary members ``[first, last)``."""
+    if first == last:
+        return
+    directory, members = walk.directory, walk.members
+    index = len(directory.central)
+    name_stops, columns = ordinary.name_stops, {name: each[first:last] for name, each in ordinary.columns.items()}
+    skipped = int(name_stops[first - 1]) if first else 0
+    base = len(members.paths)
+    members.paths += ordinary.names[skipped : int(name_stops[last - 1])]
+    for name in ("starts", "stops", "sizes", "codecs", "digests", "heads", "marks"):
+        _extend(getattr(members, name), columns[name])
+    _extend(members.path_stops, name_stops[first:last] - skipped + base)
+    _extend(directory.central, columns["central"])
+    directory.descriptors.frombytes(bytes(last - first))
+    walk.emitter.archive.findings_dropped += int(columns["renamed"].sum())
+    walk.not_compared += int(columns["unread"].sum())
+    _extend(directory.with_descriptor, index + np.flatnonzero(columns["described"]))
 
 
 def _gather(buffer: Bytes, starts: Numbers, size: int, kind: DTypeLike = np.uint8) -> Numbers:
@@ -246,33 +213,19 @@ def _gather(buffer: Bytes, starts: Numbers, size: int, kind: DTypeLike = np.uint
     return elements[starts].view(kind).reshape(-1, size // np.dtype(kind).itemsize)
 
 
-def _is_signed(near: Bytes, places: Numbers) -> Numbers:
-    signed: Numbers = _gather(near, places, len(LOCAL), "<u4")[:, 0] == int.from_bytes(LOCAL, "little")
-    return signed
-
-
-def _variable_sizes(near: Bytes, places: Numbers) -> tuple[Numbers, Numbers]:
-    """The sizes of the names and of the extra fields behind local headers."""
-    sizes = _gather(near, places + 26, 4, "<u2").astype(np.int64)
-    return sizes[:, 0], sizes[:, 1]
-
-
 def _extend(column: array[int], values: Numbers) -> None:
     column.frombytes(values.astype(np.dtype(column.typecode)).tobytes())
 
 
 def _chain(buffer: Bytes) -> Numbers:
     """Where the headers begin that follow each other from the first byte on, as far as they are whole."""
-    none = np.zeros(0, np.int64)
     room = len(buffer) - CENTRAL_SIZE
-    if room < 0:
-        return none
-    signed = buffer[: room + 1] == CENTRAL[0]
-    for at in range(1, len(CENTRAL)):
-        signed &= buffer[at : room + 1 + at] == CENTRAL[at]
+    signed = np.ones(max(0, room + 1), bool)
+    for at, byte in enumerate(CENTRAL):
+        signed &= buffer[at : max(0, room + 1) + at] == byte
     found = np.flatnonzero(signed)
     if not len(found) or found[0]:
-        return none
+        return found[:0]
     lengths = _gather(buffer, found + 28, 6, "<u2").sum(axis=1, dtype=np.int64)
     stops = found + CENTRAL_SIZE + lengths
     if (stops[:-1] != found[1:]).any():  # a name or a comment has the signature in it, or there is a gap

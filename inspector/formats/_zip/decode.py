@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from itertools import islice, pairwise
+from itertools import islice
 
 from inspector.core.archive import CappedFindings, Emitter
 from inspector.core.field import Field
 from inspector.core.kinds import Kind
-from inspector.core.member import FOLDER, LARGEST, Member
 from inspector.core.names import brief
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.program.progress import Progress
@@ -22,7 +21,6 @@ from inspector.formats._zip.directory import (
     DirectoryWalk,
     has_wide_sizes,
     new_members,
-    report_displacement,
 )
 from inspector.formats._zip.eocd import (
     Eocd,
@@ -45,13 +43,14 @@ from inspector.formats._zip.fields import (
 from inspector.formats._zip.members import is_plain_name, path_of, report_name
 from inspector.formats._zip.records import (
     CENTRAL,
+    CENTRAL_CRC,
     DESCRIPTOR,
+    DESCRIPTOR_BYTES,
     END,
     FORMS,
     FULL_16,
     LOCAL_SIZE,
     MAX_MEMBERS,
-    LocalFile,
     central_headers,
     codec_of,
     form_of,
@@ -62,6 +61,11 @@ from inspector.formats._zip.records import (
 
 MIN_BULK_BYTES = 1 << 18
 """Smaller directories are read one header at a time, without numpy."""
+_MEMBERS_PER_STEP = 1024
+_NARROW_DESCRIPTOR_BYTES = 16
+"""The size of the longest data descriptor with sizes of 4 bytes."""
+_MIN_ZIP64_BYTES = 4
+"""The least size of an extra field with ZIP64 information."""
 
 
 def decode_zip(
@@ -80,11 +84,13 @@ def decode_zip(
     directory = Directory(new_members(), eocd, deferred=is_sparing(source))
     emitter.begin_members(directory.members)
     reported_from = _read_records(source, emitter, directory, crc_checked_at, progress)
-    limit = _limit(source, directory)
+    # Local files end before the directory and the first end record.
+    ends = (directory.span, *((eocd.zip64, eocd.locator, eocd.record) if eocd is not None else ()))
+    limit = min((span.start for span in ends if span is not None), default=source.size)
     if directory.deferred and directory.listed:
-        place_members(emitter, directory, limit)
+        _place_members(emitter, directory, limit)
     else:
-        measure_descriptors(source, emitter, directory, progress)
+        _measure_descriptors(source, emitter, directory, progress)
     rows = lay_rows(source, emitter, directory, limit, reported_from)
     table = MemberRows(source, directory, rows, first_member).table()
     fields: list[Field] = []
@@ -94,6 +100,22 @@ def decode_zip(
     emitter.lay([*fields, *_end_fields(source, directory)])
     emitter.archive.detail = directory
     return directory
+
+
+def _find_eocd(source: Source, emitter: Emitter, progress: Progress) -> Eocd | None:
+    eocd = find_eocd(source) or find_eocd_after_members(source, progress)
+    outer = enclosing_member(source, eocd) if eocd is not None else None
+    if eocd is not None and outer is not None:
+        emitter.report(
+            codes.END_OF_MEMBER,
+            f"The end of central directory record at {eocd.record.start:,} belongs to the archive stored in "
+            f"{brief(outer)}, not to this archive.",
+            eocd.record,
+        )
+        return None
+    if eocd is not None:
+        decide_shift(source, eocd)
+    return eocd
 
 
 def _read_records(
@@ -107,63 +129,33 @@ def _read_records(
             if what is not codes.ENTRY_COUNT or not directory.encrypted:
                 emitter.report(what, message, *spans)
         if directory.encrypted:
-            _pass_encrypted_directory(source, emitter, directory, progress)
+            _pass_encrypted_directory(source, emitter, directory, eocd, progress)
             return 0
         if eocd.directory is not None:
-            _read_directory(source, emitter, directory, eocd, crc_checked_at, progress)
+            start = eocd.directory.start
+            expect(source, start, eocd.anchor)
+            walk = DirectoryWalk(source, emitter, directory, eocd, crc_checked_at)
+            walk.run(start, eocd.anchor, progress, _in_bulk(walk, start, eocd.anchor))
+            walk.report_displacement()
+            directory.span = Span(start, max(eocd.directory.stop, directory.stop))
+            _report_counts(source, emitter, directory, eocd, directory.span)
     if not directory.members and (eocd is None or eocd.entries):
         return _read_forward(source, emitter, directory, progress)
     return source.size
 
 
-def _find_eocd(source: Source, emitter: Emitter, progress: Progress) -> Eocd | None:
-    eocd = find_eocd(source) or find_eocd_after_members(source, progress)
-    if eocd is None:
-        return None
-    outer = enclosing_member(source, eocd)
-    if outer is not None:
-        emitter.report(
-            codes.END_OF_MEMBER,
-            f"The end of central directory record at {eocd.record.start:,} belongs to the archive stored in "
-            f"{brief(outer)}, not to this archive.",
-            eocd.record,
-        )
-        return None
-    decide_shift(source, eocd)
-    return eocd
-
-
-def _read_directory(
-    source: Source,
-    emitter: Emitter,
-    directory: Directory,
-    eocd: Eocd,
-    crc_checked_at: Container[int],
-    progress: Progress,
+def _pass_encrypted_directory(
+    source: Source, emitter: Emitter, directory: Directory, eocd: Eocd, progress: Progress
 ) -> None:
-    assert eocd.directory is not None
-    start = eocd.directory.start
-    expect(source, start, eocd.anchor)
-    walk = DirectoryWalk(source, emitter, directory, eocd, crc_checked_at)
-    walk.run(start, eocd.anchor, progress, _in_bulk(walk, start, eocd.anchor))
-    report_displacement(emitter, directory, walk)
-    directory.span = Span(start, max(eocd.directory.stop, directory.stop))
-    _report_counts(source, emitter, directory)
-
-
-def _pass_encrypted_directory(source: Source, emitter: Emitter, directory: Directory, progress: Progress) -> None:
     """List members from their local headers instead, which may hold neither their names nor their sizes."""
-    eocd = directory.eocd
-    assert eocd is not None
     assert eocd.directory is not None
     directory.span = eocd.directory
     directory.stop = eocd.directory.stop
-    list_local_files(source, emitter, directory, 0, progress)
-    number = count(eocd.entries, "member")
+    _list_local_files(source, emitter, directory, 0, progress)
     emitter.report(
         codes.DIRECTORY_ENCRYPTED,
-        f"The central directory is encrypted, so it is not read. It lists {number}; local headers give "
-        f"{grouped(len(directory.members))}, perhaps without their names and sizes.",
+        f"The central directory is encrypted, so it is not read. It lists {count(eocd.entries, 'member')}; local "
+        f"headers give {grouped(len(directory.members))}, perhaps without their names and sizes.",
         directory.span,
     )
 
@@ -173,19 +165,16 @@ def _in_bulk(walk: DirectoryWalk, start: int, limit: int) -> Iterator[int]:
     is_plain = not (walk.displacement or walk.split or walk.directory.deferred or is_remote(walk.source))
     if limit - start < MIN_BULK_BYTES or not is_plain:
         return
-    from inspector.formats._zip.bulk import BulkWalk  # numpy is for large directories
+    from inspector.formats._zip.bulk import in_bulk  # numpy is for large directories
 
-    for stop in BulkWalk(walk).run(start, limit, MAX_MEMBERS):
+    for stop in in_bulk(walk, start, limit, MAX_MEMBERS):
         yield stop
         if len(walk.members.paths) > MAX_NAME_BYTES:
             return
 
 
-def _report_counts(source: Source, emitter: Emitter, directory: Directory) -> None:
-    """Compare the end records with the entries found."""
-    eocd, span = directory.eocd, directory.span
-    assert eocd is not None
-    assert span is not None
+def _report_counts(source: Source, emitter: Emitter, directory: Directory, eocd: Eocd, span: Span) -> None:
+    """Compare the end records with the entries found in the directory ``span``."""
     found = len(directory.central)
     if directory.capped:
         return
@@ -197,16 +186,14 @@ def _report_counts(source: Source, emitter: Emitter, directory: Directory) -> No
             "listed.",
             (directory.stop, span.stop),
         )
-    if found == eocd.entries:
-        return
-    if eocd.zip64 is None and found & FULL_16 == eocd.entries:
+    if found != eocd.entries == found & FULL_16 and eocd.zip64 is None:
         emitter.report(
             codes.ENTRY_COUNT_MODULO,
             f"The central directory has {found:,} entries, but the end record counts them modulo 65,536: "
             f"{eocd.entries:,}.",
             eocd.record,
         )
-    else:
+    elif found != eocd.entries:
         emitter.report(
             codes.ENTRY_COUNT,
             f"The end record counts {eocd.entries:,} entries, but the central directory has {found:,}.",
@@ -217,44 +204,27 @@ def _report_counts(source: Source, emitter: Emitter, directory: Directory) -> No
 
 def _read_forward(source: Source, emitter: Emitter, directory: Directory, progress: Progress) -> int:
     """List members from their local headers, report the missing directory, and return where the headers end."""
-    start = max(0, directory.eocd.shift) if directory.eocd is not None else 0
-    stop = list_local_files(source, emitter, directory, start, progress)
-    found = len(directory.members)
-    if directory.eocd is None:
-        emitter.report(
-            codes.NO_CENTRAL_DIRECTORY,
-            "The central directory is missing or cut off: there is no end of central directory record. Local headers "
-            f"give {count(found, 'member')} up to byte {stop:,}, {in_bytes(source.size - stop)} before the end of the "
-            "file.",
-            (stop, source.size),
-        )
-        _find_cut_directory(source, directory, stop)
-    else:
-        emitter.report(
-            codes.NO_CENTRAL_DIRECTORY,
-            f"The central directory cannot be read. Local headers give {count(found, 'member')}.",
-            directory.eocd.record,
-        )
-    return stop
-
-
-def _find_cut_directory(source: Source, directory: Directory, stop: int) -> None:
-    """Find the rest of a central directory at ``stop``, where the local files end."""
-    if source.read(stop, 4) != CENTRAL:
-        return
-    directory.stop = stop
-    for at, _, _, _, _, end in central_headers(source, stop, source.size):
-        directory.central.append(at)
-        directory.stop = end
-    rest = source.read(directory.stop, 4)
-    directory.span = Span(stop, directory.stop if rest == END else source.size)
-
-
-def _limit(source: Source, directory: Directory) -> int:
-    """Where local files have to end: the start of the directory or of the first end record."""
     eocd = directory.eocd
-    ends = (eocd.zip64, eocd.locator, eocd.record) if eocd is not None else ()
-    return min((span.start for span in (directory.span, *ends) if span is not None), default=source.size)
+    stop = _list_local_files(source, emitter, directory, max(0, eocd.shift) if eocd is not None else 0, progress)
+    found = count(len(directory.members), "member")
+    if eocd is not None:
+        message = f"The central directory cannot be read. Local headers give {found}."
+        emitter.report(codes.NO_CENTRAL_DIRECTORY, message, eocd.record)
+        return stop
+    emitter.report(
+        codes.NO_CENTRAL_DIRECTORY,
+        "The central directory is missing or cut off: there is no end of central directory record. Local headers "
+        f"give {found} up to byte {stop:,}, {in_bytes(source.size - stop)} before the end of the file.",
+        (stop, source.size),
+    )
+    if source.read(stop, 4) == CENTRAL:  # the rest of a directory
+        directory.stop = stop
+        for at, _, _, _, _, end in central_headers(source, stop, source.size):
+            directory.central.append(at)
+            directory.stop = end
+        rest = source.read(directory.stop, 4)
+        directory.span = Span(stop, directory.stop if rest == END else source.size)
+    return stop
 
 
 def _end_fields(source: Source, directory: Directory) -> list[Field]:
@@ -262,43 +232,35 @@ def _end_fields(source: Source, directory: Directory) -> list[Field]:
     span, eocd = directory.span, directory.eocd
     if span is not None and span.size:
         found.append(central_directory(source, span, directory))
-    stop = source.size
     if eocd is not None:
         found += end_fields(source, eocd)
-        stop = eocd.record.stop
     elif span is not None and span.stop < source.size:
-        record = end_record(source, span.stop)
-        found.append(record)
-        stop = record.spans[0].stop
+        found.append(end_record(source, span.stop))
+    stop = found[-1].spans[-1].stop if found else source.size
     if stop < source.size:
         note = "After the end of the archive."
         found.append(Field("trailing data", Kind.GARBAGE, (Span(stop, source.size),), note=note))
     return found
 
 
-_MAX_EXTRA_BYTES = 0xFFFF
-
-
-def place_members(emitter: Emitter, directory: Directory, limit: int) -> None:
+def _place_members(emitter: Emitter, directory: Directory, limit: int) -> None:
     """Infer where members lie without reading local headers, which would cost a request each, and report that.
 
     A local header has one thing that the central directory lacks: the length of its extra field (APPNOTE.TXT 4.3.7).
     That follows from where the next header begins, because writers leave no gaps; ``limit`` is where the last ends.
     The inferred place is corrected when a member is read.
     """
-    members = directory.members
-    heads = directory.heads
+    members, heads = directory.members, directory.heads
     with_descriptor = set(directory.with_descriptor)
     order = sorted(range(len(members)), key=heads.__getitem__)
-    for index, stop in pairwise([*order, -1]):
-        gap = (heads[stop] if stop >= 0 else limit) - members.stops[index]
-        descriptor = (
-            max((descriptor for descriptor in FORMS if descriptor <= gap), default=0) if index in with_descriptor else 0
-        )
-        if 0 <= gap - descriptor <= _MAX_EXTRA_BYTES:
+    for index, following in zip(order, [*(heads[each] for each in order[1:]), limit], strict=False):
+        gap = following - members.stops[index]
+        forms = FORMS if index in with_descriptor else ()
+        descriptor = max((form for form in forms if form <= gap), default=0)
+        if 0 <= gap - descriptor <= 0xFFFF:
             directory.descriptors[index] = descriptor
-            directory.members.starts[index] += gap - descriptor
-            directory.members.stops[index] += gap - descriptor
+            members.starts[index] += gap - descriptor
+            members.stops[index] += gap - descriptor
     emitter.report(
         codes.LOCAL_HEADERS_NOT_READ,
         f"The local headers of {count(len(members), 'member')} were not read, to save a request for each. Their ends "
@@ -306,21 +268,7 @@ def place_members(emitter: Emitter, directory: Directory, limit: int) -> None:
     )
 
 
-_MEMBERS_PER_STEP = 1024
-
-
-_MAX_DESCRIPTOR_BYTES = 24
-
-
-_NARROW_DESCRIPTOR_BYTES = 16
-"""The size of the longest data descriptor with sizes of 4 bytes."""
-
-
-_MIN_ZIP64_BYTES = 4
-"""The least size of an extra field with ZIP64 information."""
-
-
-def measure_descriptors(source: Source, emitter: Emitter, directory: Directory, progress: Progress) -> None:
+def _measure_descriptors(source: Source, emitter: Emitter, directory: Directory, progress: Progress) -> None:
     """Find the form of every announced data descriptor (4.3.9); report missing ones and those that differ."""
     members = directory.members
     if not directory.with_descriptor:
@@ -329,53 +277,45 @@ def measure_descriptors(source: Source, emitter: Emitter, directory: Directory, 
     words = "data descriptors of another width than ZIP64 demands"
     widths = CappedFindings(emitter, codes.DESCRIPTOR_WIDTH, words)
     for position, index in enumerate(directory.with_descriptor):
-        stop = members.stops[index]
-        member = members[index]
+        stop, member = members.stops[index], members[index]
         crc = int(member.digest[6:], 16) if member.digest else 0
-        data = source.read(stop, _MAX_DESCRIPTOR_BYTES + 4)
-        directory.descriptors[index] = form_of(data, crc, member.stored, member.size)
-        if not directory.descriptors[index]:
+        data = source.read(stop, DESCRIPTOR_BYTES)
+        form = directory.descriptors[index] = form_of(data, crc, member.stored, member.size)
+        if not form:
             _report_descriptor(emitter, directory, index, data, stop)
         elif member.size:  # of an empty member both widths look alike
-            wide = directory.descriptors[index] > _NARROW_DESCRIPTOR_BYTES
             # Where the central header has ZIP64 sizes, those of the descriptor may be wide too (4.3.9.2).
+            wide = form > _NARROW_DESCRIPTOR_BYTES
             listed = wide and directory.listed and has_wide_sizes(source, directory.central[index])
-            if wide != _has_zip64(source, member) and not listed and not widths.full():
+            # A local header without room for ZIP64 information is not read.
+            room = member.spans[0].start - member.head - LOCAL_SIZE - len(member.path)
+            local = read_local(source, member.head) if room >= _MIN_ZIP64_BYTES else None
+            has_zip64 = local is not None and zip64(local.extra, 0, 0).present
+            if wide != has_zip64 and not listed and not widths.full():
                 sizes = "8 bytes, though its headers have no ZIP64 sizes"
                 sizes = sizes if wide else "4 bytes, though its local header has ZIP64 information"
                 message = f"The data descriptor of {brief(member.path)} has sizes of {sizes}."
-                widths.add(message, ((stop, stop + directory.descriptors[index]),), index)
+                widths.add(message, ((stop, stop + form),), index)
         if position % _MEMBERS_PER_STEP == 0:
             progress.advance(position - progress.done)
     widths.close()
 
 
-def _has_zip64(source: Source, member: Member) -> bool:
-    """Whether the local header has ZIP64 information. One without room for it is not read."""
-    room = member.spans[0].start - member.head - LOCAL_SIZE - len(member.path)
-    local = read_local(source, member.head) if room >= _MIN_ZIP64_BYTES else None
-    return local is not None and zip64(local.extra, 0, 0).present
-
-
 def _report_descriptor(emitter: Emitter, directory: Directory, index: int, data: bytes, stop: int) -> None:
-    name = brief(directory.members.path(index))
+    name, place = brief(directory.members.path(index)), (stop, stop + 16)
     if data[:4] == DESCRIPTOR:
         directory.descriptors[index] = min(16, len(data))
         message = f"The data descriptor of {name} differs from the central directory."
-        central = directory.central[index] if directory.listed else None
-        recorded_crcs = () if central is None else ((central + 16, central + 28),)
-        emitter.report(codes.DESCRIPTOR_DIFFERS, message, (stop, stop + 16), *recorded_crcs, member=index)
+        crc = directory.central[index] + CENTRAL_CRC if directory.listed else 0
+        recorded = ((crc, crc + 12),) if crc else ()
+        emitter.report(codes.DESCRIPTOR_DIFFERS, message, place, *recorded, member=index)
     else:
-        emitter.report(
-            codes.DESCRIPTOR_MISSING,
-            f"The data descriptor of {name} is missing: its flags announce one, but none with its numbers follows the "
-            "data.",
-            (stop, stop + 16),
-            member=index,
-        )
+        why = "its flags announce one, but none with its numbers follows the data"
+        message = f"The data descriptor of {name} is missing: {why}."
+        emitter.report(codes.DESCRIPTOR_MISSING, message, place, member=index)
 
 
-def list_local_files(source: Source, emitter: Emitter, directory: Directory, start: int, progress: Progress) -> int:
+def _list_local_files(source: Source, emitter: Emitter, directory: Directory, start: int, progress: Progress) -> int:
     """Add a member for each local header from ``start`` on; returns where they end."""
     progress.begin("Reading local headers", source.size)
     at = start
@@ -388,41 +328,24 @@ def list_local_files(source: Source, emitter: Emitter, directory: Directory, sta
                 Span(found.head, source.size),
             )
             return found.head
-        place = ExtraPlace(found.head + LOCAL_SIZE + len(found.name), found.name, len(directory.members), local=True)
-        report_extra(emitter, found.extra, place)
-        _append_local_file(source, emitter, directory, found, found.sizes)
+        local, name, begin, (stored, size) = found.local, found.name, found.begin, found.sizes
+        index, extra_at = len(directory.members), found.head + LOCAL_SIZE + len(name)
+        report_extra(emitter, found.extra, ExtraPlace(extra_at, name, index, local=True))
+        path, codec = path_of(name, local.flags), codec_of(local.method, local.flags)
+        directory.append(path, begin, min(begin + stored, source.size), size, codec, local.crc, found.head)
+        directory.descriptors[index] = found.descriptor
+        if not is_plain_name(name):
+            report_name(emitter, name, local.flags, (found.head + LOCAL_SIZE, extra_at), index)
+        missing = begin + stored - source.size
+        if missing > 0:
+            emitter.report(
+                codes.MEMBER_CUT_OFF,
+                f"The file ends inside the data of {brief(path)}: {in_bytes(missing)} of {in_bytes(stored)} "
+                f"{verb(missing, 'is', 'are')} missing.",
+                (begin, source.size),
+                member=index,
+            )
         at = min(found.stop, source.size)
         if len(directory.members) % _MEMBERS_PER_STEP == 0:
             progress.advance(at - progress.done)
     return at
-
-
-def _append_local_file(
-    source: Source, emitter: Emitter, directory: Directory, found: LocalFile, sizes: tuple[int, int]
-) -> None:
-    local, name, begin = found.local, found.name, found.begin
-    stored, size = sizes
-    path = path_of(name, local.flags)
-    index = directory.members.append(
-        path,
-        begin,
-        min(begin + stored, source.size),
-        size=min(size, LARGEST),
-        codec=codec_of(local.method, local.flags),
-        digest=local.crc,
-        head=found.head,
-        marks=FOLDER if path.endswith(b"/") else 0,
-    )
-    directory.descriptors.append(found.descriptor)
-    if not is_plain_name(name):
-        at = found.head + LOCAL_SIZE
-        report_name(emitter, name, local.flags, (at, at + len(name)), index)
-    if begin + stored > source.size:
-        missing = begin + stored - source.size
-        words = f"{in_bytes(missing)} of {in_bytes(stored)} {verb(missing, 'is', 'are')} missing"
-        emitter.report(
-            codes.MEMBER_CUT_OFF,
-            f"The file ends inside the data of {brief(path)}: {words}.",
-            (begin, source.size),
-            member=index,
-        )

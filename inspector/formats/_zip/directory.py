@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from msgspec import Struct, field
@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from inspector.core.archive import CappedFindings, Emitter
 from inspector.core.finding import FindingType, Severity
 from inspector.core.limits import BOUNDS
-from inspector.core.member import FOLDER, LARGEST, UNREADABLE, Codec, Members
+from inspector.core.member import FOLDER, UNREADABLE, Codec, Members
 from inspector.core.names import brief
 from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.program.progress import Progress
@@ -136,6 +136,14 @@ class Directory(Struct):
         assert self.members.marks is not None
         return self.members.marks
 
+    def append(
+        self, path: bytes, start: int, stop: int, size: int, codec: Codec, crc: int, head: int, marks: int = 0
+    ) -> None:
+        """Add a member, a folder if its name ends with a slash; its data ``[start, stop)`` are in the file."""
+        marks |= FOLDER if path.endswith(b"/") else 0
+        self.members.append(path, start, stop, size=size, codec=codec, digest=crc, head=head, marks=marks)
+        self.descriptors.append(0)
+
 
 def is_split(eocd: Eocd | None) -> bool:
     """Whether the archive is one disk of several."""
@@ -171,7 +179,6 @@ class DirectoryWalk:
         self.last_time = (0, 0)
         self.rest_left = BOUNDS.budget_of_headers(source.size)
         self.rest_of: tuple[int, int, bytes] = (-1, 0, b"")
-        self.last_local: tuple[int, int, bytes] = (-1, 0, b"")
         self.not_compared = 0
         self.split = is_split(eocd)
         self.disk = int.from_bytes(source.read(eocd.record.start + 4, 2), "little") if self.split else 0
@@ -217,6 +224,52 @@ class DirectoryWalk:
                 (start, limit),
             )
         progress.advance(self.directory.stop - start - progress.done)
+
+    def report_displacement(self) -> None:
+        """Report why the directory is not where the end record says.
+
+        Local headers show the cause (APPNOTE.TXT 4.4.24): bytes before the archive displace all of them, bytes
+        inserted or lost further on displace some, and a wrong offset in the end record displaces none.
+        """
+        emitter, eocd = self.emitter, self.directory.eocd
+        if eocd is None or eocd.directory is None or not eocd.displacement:
+            return
+        start = eocd.directory.start
+        evidence = f"The central directory should be at {start - eocd.displacement:,} and is at {start:,}."
+        amount = in_bytes(abs(eocd.displacement))
+        added = eocd.displacement > 0
+        if self.last_at_offset >= 0 and self.first_displaced >= 0:
+            gap = min(self.last_at_offset, self.first_displaced), max(self.last_at_offset, self.first_displaced)
+            emitter.report(
+                codes.BYTES_INSERTED if added else codes.BYTES_MISSING,
+                f"The archive has {'grown' if added else 'shrunk'} by {amount} between {gap[0]:,} and {gap[1]:,}. "
+                f"{evidence} Some local headers are at their recorded offset, the others {amount} "
+                f"{'after' if added else 'before'} it.",
+                gap,
+            )
+        elif self.last_at_offset >= 0 or not eocd.shift:
+            emitter.report(
+                codes.DIRECTORY_OFFSET,
+                f"The end record has a wrong offset of the central directory. {evidence} No local header is displaced "
+                "by that distance.",
+                eocd.offset_field,
+                eocd.directory,
+            )
+        elif added:
+            precede = verb(eocd.displacement, "precedes", "precede")
+            emitter.report(
+                codes.PREPENDED,
+                f"{amount} {precede} the archive. {evidence} All offsets are read with this distance added.",
+                (0, eocd.displacement),
+            )
+        else:
+            missing = verb(-eocd.displacement, "is missing", "are missing")
+            emitter.report(
+                codes.BYTES_MISSING,
+                f"{amount} before the central directory {missing}. {evidence} Offsets are read with this subtracted.",
+                eocd.directory,
+                eocd.offset_field,
+            )
 
     def entry(self, at: int, header: Header, common: bytes, name: bytes, extra: bytes, stop: int) -> None:
         """Add the member of one header and report what is wrong with it, as ``central_headers`` yields it."""
@@ -265,49 +318,27 @@ class DirectoryWalk:
             )
 
     def _append(self, path: bytes, head: int, data_start: int, stored: int, size: int, codec: Codec, crc: int) -> None:
-        folder = FOLDER if path.endswith(b"/") else 0
-        index = len(self.members)
-        if folder and size:
+        index, stop, marks = len(self.members), data_start + stored, 0
+        if path.endswith(b"/") and size:
             self.emitter.report(
                 codes.FOLDER_WITH_CONTENT,
                 f"The folder {brief(path)} has {in_bytes(size)} of content, which programs lose when they extract it.",
-                (head, data_start + stored),
+                (head, stop),
                 member=index,
             )
         if data_start < 0:
-            place = max(0, min(head, self.source.size))
-            self.members.append(
-                path, place, place, size=size, codec=codec, digest=crc, head=place, marks=folder | UNREADABLE
+            head = data_start = stop = max(0, min(head, self.source.size))
+            marks = UNREADABLE
+        elif stop > self.source.size:
+            self.emitter.report(
+                codes.MEMBER_CUT_OFF,
+                f"The data of {brief(path)} is cut off: {in_bytes(stop - self.source.size)} of {in_bytes(stored)} are "
+                f"missing. It begins at {data_start:,}, and the file ends before it does.",
+                (data_start, self.source.size),
+                member=index,
             )
-        else:
-            stop = min(data_start + stored, self.source.size)
-            if data_start + stored > self.source.size:
-                self.emitter.report(
-                    codes.MEMBER_CUT_OFF,
-                    f"The data of {brief(path)} is cut off: {in_bytes(data_start + stored - self.source.size)} of "
-                    f"{in_bytes(stored)} are missing. It begins at {data_start:,}, and the file ends before it does.",
-                    (data_start, self.source.size),
-                    member=index,
-                )
-            self.members.append(
-                path,
-                min(data_start, stop),
-                stop,
-                size=min(size, LARGEST),
-                codec=codec,
-                digest=crc,
-                head=head,
-                marks=folder,
-            )
-        self.directory.descriptors.append(0)
-
-    def _read_local(self, head: int, name_size: int) -> bytes:
-        if not 0 <= head <= self.source.size - LOCAL_SIZE:
-            return b""
-        if self.last_local[:2] != (head, name_size):
-            data = self.source.read(head, LOCAL_SIZE + name_size + EXTRA_GUESS_BYTES)
-            self.last_local = head, name_size, data
-        return self.last_local[2]
+            stop = self.source.size
+        self.directory.append(path, min(data_start, stop), stop, size, codec, crc, head, marks)
 
     def _read_rest(self, start: int, size: int, data: bytes) -> bytes | None:
         """Name and extra field of a local header, ``data`` its first bytes; None if the budget for that is used up.
@@ -324,25 +355,23 @@ class DirectoryWalk:
         return self.rest_of[2]
 
     def _local_header(self, offset: int, name: bytes) -> tuple[int, bytes | None]:
-        """The offset of the local header and its first bytes; None if it is not read."""
-        head = offset + self.shift
-        if self.directory.deferred and 0 <= head <= self.source.size - LOCAL_SIZE:
-            return head, None
-        if self.displacement:
-            head = self._find_header(offset, name)
-        return head, self._read_local(head, len(name))
+        """The offset of the local header, displaced or not, and its first bytes; None if it is not read.
 
-    def _find_header(self, offset: int, name: bytes) -> int:
-        """The offset of a local header, displaced or not; the expected offset if it is at neither."""
-        for head in (offset + self.displacement, offset):
-            data = self._read_local(head, len(name))
+        It is the expected offset if it is at neither.
+        """
+        head, last = offset + self.shift, self.source.size - LOCAL_SIZE
+        if self.directory.deferred and 0 <= head <= last:
+            return head, None
+        size = LOCAL_SIZE + len(name) + EXTRA_GUESS_BYTES
+        for at in (offset + self.displacement, offset) if self.displacement else ():
+            data = self.source.read(at, size) if 0 <= at <= last else b""
             if data[:4] == LOCAL and data[LOCAL_SIZE : LOCAL_SIZE + len(name)] == name:
-                if head == offset:
-                    self.last_at_offset = max(self.last_at_offset, head)
+                if at == offset:
+                    self.last_at_offset = max(self.last_at_offset, at)
                 else:
-                    self.first_displaced = head if self.first_displaced < 0 else min(self.first_displaced, head)
-                return head
-        return offset + self.shift
+                    self.first_displaced = at if self.first_displaced < 0 else min(self.first_displaced, at)
+                return at, data
+        return head, self.source.read(head, size) if 0 <= head <= last else b""
 
     def _compare(
         self, central: Central, name: bytes, head: int, data: bytes, place: tuple[int, int], index: int
@@ -453,53 +482,6 @@ def _matching_data_start(data: bytes, common: bytes, name: bytes) -> int:
     return data_start if data_start == name_stop or is_harmless(local_extra, data_start - name_stop, local=True) else 0
 
 
-def report_displacement(emitter: Emitter, directory: Directory, walk: DirectoryWalk) -> None:
-    """Report why the directory is not where the end record says, after a walk over its members.
-
-    Local headers show the cause (APPNOTE.TXT 4.4.24): bytes before the archive displace all of them, bytes inserted or
-    lost further on displace some, and a wrong offset in the end record displaces none.
-    """
-    eocd = directory.eocd
-    if eocd is None or eocd.directory is None or not eocd.displacement:
-        return
-    start = eocd.directory.start
-    evidence = f"The central directory should be at {start - eocd.displacement:,} and is at {start:,}."
-    amount = in_bytes(abs(eocd.displacement))
-    added = eocd.displacement > 0
-    if walk.last_at_offset >= 0 and walk.first_displaced >= 0:
-        gap = min(walk.last_at_offset, walk.first_displaced), max(walk.last_at_offset, walk.first_displaced)
-        emitter.report(
-            codes.BYTES_INSERTED if added else codes.BYTES_MISSING,
-            f"The archive has {'grown' if added else 'shrunk'} by {amount} between {gap[0]:,} and {gap[1]:,}. "
-            f"{evidence} Some local headers are at their recorded offset, the others {amount} "
-            f"{'after' if added else 'before'} it.",
-            gap,
-        )
-    elif walk.last_at_offset >= 0 or not eocd.shift:
-        emitter.report(
-            codes.DIRECTORY_OFFSET,
-            f"The end record has a wrong offset of the central directory. {evidence} No local header is displaced by "
-            "that distance.",
-            eocd.offset_field,
-            eocd.directory,
-        )
-    elif added:
-        precede = verb(eocd.displacement, "precedes", "precede")
-        emitter.report(
-            codes.PREPENDED,
-            f"{amount} {precede} the archive. {evidence} All offsets are read with this distance added.",
-            (0, eocd.displacement),
-        )
-    else:
-        missing = verb(-eocd.displacement, "is missing", "are missing")
-        emitter.report(
-            codes.BYTES_MISSING,
-            f"{amount} before the central directory {missing}. {evidence} Offsets are read with this subtracted.",
-            eocd.directory,
-            eocd.offset_field,
-        )
-
-
 class Difference(NamedTuple):
     """A difference between the two headers: an error if programs would read different content or names.
 
@@ -546,17 +528,16 @@ def has_wide_sizes(source: Source, at: int) -> bool:
 
 def differences(
     central: Central, local: Local, name: bytes, local_name: bytes, local_extra: bytes, *, zip64_sizes: bool
-) -> list[Difference]:
+) -> Iterator[Difference]:
     """The differences; ``central`` has its ZIP64 numbers filled in, and ``zip64_sizes`` says whether sizes are some."""
-    found = []
     if local.signature != LOCAL:
         text = f"The local signature is {local.signature.hex()}"
-        found.append(Difference(codes.LOCAL_SIGNATURE, text, (0, 4), _OFFSET))
+        yield Difference(codes.LOCAL_SIGNATURE, text, (0, 4), _OFFSET)
     if local_name != name:
         shown = brief(local_name[:_MAX_SHOWN_BYTES]), brief(name[:_MAX_SHOWN_BYTES])
         text = f"The name is {shown[0]} locally and {shown[1]} in the central directory"
         places = (LOCAL_SIZE, LOCAL_SIZE + len(local_name)), (CENTRAL_SIZE, CENTRAL_SIZE + len(name))
-        found.append(Difference(codes.LOCAL_NAME, text, *places))
+        yield Difference(codes.LOCAL_NAME, text, *places)
     serious = (local.flags ^ central.flags) & (ENCRYPTED | HAS_DESCRIPTOR)
     habit = _is_habit(central, local, local_extra, zip64_sizes=zip64_sizes)
     methods = (f"{each.method} ({method_text(each.method)})" for each in (local, central))
@@ -581,10 +562,9 @@ def differences(
         ),
         ((10, 14), (local.time, local.date) != (central.time, central.date), codes.LOCAL_TIME, "The times differ"),
     )
-    found += [_at(*place, what, text) for place, differs, what, text in fields if differs]
+    yield from (_at(*place, what, text) for place, differs, what, text in fields if differs)
     if not central.flags & MASKED:
-        found += _number_differences(central, local, local_extra)
-    return found
+        yield from _number_differences(central, local, local_extra)
 
 
 def _needed(local: int, central: int) -> str:
@@ -609,18 +589,16 @@ def _is_habit(central: Central, local: Local, local_extra: bytes, *, zip64_sizes
     return (local.needed, central.needed) == _VERSIONS_BY_MAVEN
 
 
-def _number_differences(central: Central, local: Local, local_extra: bytes) -> list[Difference]:
-    found = []
+def _number_differences(central: Central, local: Local, local_extra: bytes) -> Iterator[Difference]:
     deferred = bool(local.flags & HAS_DESCRIPTOR)
     _, size, stored, _, _ = zip64(local_extra, local.size, local.stored)
     if local.crc != central.crc and not (deferred and not local.crc):
         text = f"The CRC is 0x{local.crc:08X} locally and 0x{central.crc:08X} in the central directory"
-        found.append(_at(14, 18, codes.LOCAL_CRC, text))
+        yield _at(14, 18, codes.LOCAL_CRC, text)
     for at, word, local_size, central_size in (
         (18, "compressed", stored, central.stored),
         (22, "uncompressed", size, central.size),
     ):
         if local_size != central_size and not (deferred and local_size in (0, FULL_32)):
             text = f"The {word} size is {local_size:,} locally and {central_size:,} in the central directory"
-            found.append(_at(at, at + 4, codes.LOCAL_SIZE_DIFFERS, text))
-    return found
+            yield _at(at, at + 4, codes.LOCAL_SIZE_DIFFERS, text)

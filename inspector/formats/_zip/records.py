@@ -563,6 +563,10 @@ FORMS = {
 """The forms of a data descriptor by their size in bytes."""
 
 
+DESCRIPTOR_BYTES = 28
+"""Bytes read for a data descriptor: the longest form, and the signature of the next record."""
+
+
 def form_of(data: bytes, crc: int, stored: int, size: int) -> int:
     """The size of the data descriptor with these numbers at the start of ``data``, the bytes after a member; else 0."""
     fitting = []

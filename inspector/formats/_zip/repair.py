@@ -37,6 +37,7 @@ from inspector.formats._zip.records import (
     CENTRAL_PARTS,
     CENTRAL_SIZE,
     CENTRAL_STRUCT,
+    DESCRIPTOR_BYTES,
     FORMS,
     FULL_16,
     FULL_32,
@@ -290,10 +291,6 @@ _MAX_MEMBERS = 1_000
 """Members whose headers are repaired at once; the others follow when these are repaired."""
 
 
-_DESCRIPTOR_BYTES = 28
-"""Bytes read for a data descriptor: the longest form, and the signature of the next record."""
-
-
 _READING_FLAGS = UNSUPPORTED | HAS_DESCRIPTOR
 """Flags that determine how content is read."""
 
@@ -456,7 +453,7 @@ def _pair(source: Source, directory: Directory, member: int) -> _HeaderPair | No
 def _field_patches(source: Source, pair: _HeaderPair, form: _StoredForm, *, split: bool) -> Iterator[Patch]:
     """A patch for each field of the two headers that is wrong."""
     central, local, at, head = pair.central, pair.local, pair.at, pair.head
-    data = source.read(form.begin + form.stored, _DESCRIPTOR_BYTES)
+    data = source.read(form.begin + form.stored, DESCRIPTOR_BYTES)
     described = bool(form_of(data, form.crc, form.stored, form.size))
     right = central._replace(method=form.method, stored=form.stored, size=form.size)
     if not split and central.disk != FULL_16:

@@ -29,6 +29,7 @@ from inspector.formats._zip.compression import CODECS, METHODS
 from inspector.formats._zip.directory import Directory, Strays
 from inspector.formats._zip.records import (
     DESCRIPTOR,
+    DESCRIPTOR_BYTES,
     ENCRYPTED,
     FORMS,
     HAS_DESCRIPTOR,
@@ -57,8 +58,6 @@ MAX_SEARCHED_BYTES = 128 << 20
 """Bytes outside members that are searched for local headers in any case; twice what members hold if that is more."""
 NAME_LENGTH_AT = 26
 """Where a local header has the length of its name."""
-_DESCRIPTOR_BYTES = 28
-"""Bytes read for a data descriptor: the longest form, and the signature of the next record."""
 _FIRST_BYTES = 1024
 """Bytes of a deflate stream that are read first: what is none shows it soon, and another member may follow at once."""
 
@@ -164,7 +163,7 @@ class Scanner:
         """The member with the CRC-32 of its data descriptor, if there is one, and where that ends."""
         local, at = member.local, member.begin + member.local.stored
         if local.flags & HAS_DESCRIPTOR:
-            data = self.source.read(at, _DESCRIPTOR_BYTES)
+            data = self.source.read(at, DESCRIPTOR_BYTES)
             for crc in (local.crc, int.from_bytes(data[4:8], "little"), int.from_bytes(data[:4], "little")):
                 size = form_of(data, crc, local.stored, local.size)
                 if size:
@@ -185,7 +184,7 @@ class Scanner:
         if numbers is None:
             return None
         crc, stored, size = numbers
-        data = self.source.read(member.begin + stored, _DESCRIPTOR_BYTES)
+        data = self.source.read(member.begin + stored, DESCRIPTOR_BYTES)
         if form_of(data, *numbers):
             return replace(member, local=member.local._replace(crc=crc, stored=stored, size=size), proved=True)
         cut_off = deflated and len(data) < max(FORMS)
@@ -194,12 +193,12 @@ class Scanner:
 
     def _stored(self, begin: int) -> tuple[int, int, int] | None:
         """CRC-32 and both sizes of the stored data at ``begin``, by its descriptor; None if that contradicts it."""
-        if form_of(self.source.read(begin, _DESCRIPTOR_BYTES), 0, 0, 0):
+        if form_of(self.source.read(begin, DESCRIPTOR_BYTES), 0, 0, 0):
             return 0, 0, 0
         searched = self.progress.done
         for at in found_outside(self.source, DESCRIPTOR, [Span(0, begin)], self.left, self.progress):
             self.progress.done, size = searched, at - begin
-            data = self.source.read(at, _DESCRIPTOR_BYTES)
+            data = self.source.read(at, DESCRIPTOR_BYTES)
             if data[8:16] != 2 * size.to_bytes(8, "little")[:4] and data[8:24] != 2 * size.to_bytes(8, "little"):
                 continue
             crc = 0
