@@ -330,10 +330,39 @@ def runs(
     fields: Sequence[Field], start: int, stop: int, verdict_of: Callable[[int], Verdict] | None = None
 ) -> list[Run]:
     """The leaf runs of ``[start, stop)`` in file order; ``verdict_of`` gives the verdict on a member."""
-    collector = _RunCollector(start, stop, verdict_of)
-    collector.collect(fields, _Around(Role.DATA, 0, (), None, None))
-    collector.found.sort(key=lambda run: run.start)
-    return collector.found
+    found: list[Run] = []
+
+    def collect(fields: Sequence[Field], around: _Around) -> None:
+        for position in positions(fields, start, stop):
+            field = fields[position]
+            if not any(span.start < stop and start < span.stop for span in field.spans):
+                continue
+            path, structure = (*around.path, position), around.structure
+            turn = fields.turn(position) if isinstance(fields, FieldTable) and fields.turn is not None else position
+            if is_structure(field.kind, structure.family if structure is not None else None):
+                structure = _OpenStructure(field, path, turn, structure)
+            shade = field.member & 1 if field.member is not None else around.shade
+            member = field.member if field.member is not None else around.member
+            inside = _Around(role_of(field.kind, around.role), shade, path, member, structure)
+            if field.children:
+                collect(field.children, inside)
+            else:
+                leaf(field, inside)
+
+    def leaf(field: Field, around: _Around) -> None:
+        # What a digest proves is the data of a member, not what stands around it.
+        judged = around.member if field.kind is Kind.DATA else None
+        verdict = verdict_of(judged) if verdict_of is not None and judged is not None else None
+        for span in field.spans:
+            low, high = max(span.start, start), min(span.stop, stop)
+            if low < high:
+                inner = around.structure.piece_at(low) if around.structure is not None else None
+                tone = around.path[-1] & 1
+                found.append(Run(low, high, field.kind, *around[:3], inner, tone, around.member, verdict))
+
+    collect(fields, _Around(Role.DATA, 0, (), None, None))
+    found.sort(key=lambda run: run.start)
+    return found
 
 
 class _Around(NamedTuple):
@@ -375,50 +404,6 @@ class _OpenStructure:
                 *span, field.kind, self.family, label, self.level, self.path, outer, field.unused
             )
         return found
-
-
-class _RunCollector:
-    def __init__(self, start: int, stop: int, verdict_of: Callable[[int], Verdict] | None) -> None:
-        self.found: list[Run] = []
-        self._start = start
-        self._stop = stop
-        self._verdict_of = verdict_of
-
-    def collect(self, fields: Sequence[Field], around: _Around) -> None:
-        start, stop = self._start, self._stop
-        for position in positions(fields, start, stop):
-            field = fields[position]
-            if not any(span.start < stop and start < span.stop for span in field.spans):
-                continue
-            path, structure = (*around.path, position), around.structure
-            turn = fields.turn(position) if isinstance(fields, FieldTable) and fields.turn is not None else position
-            if is_structure(field.kind, structure.family if structure is not None else None):
-                structure = _OpenStructure(field, path, turn, structure)
-            inside = _Around(
-                role_of(field.kind, around.role),
-                field.member & 1 if field.member is not None else around.shade,
-                path,
-                field.member if field.member is not None else around.member,
-                structure,
-            )
-            if field.children:
-                self.collect(field.children, inside)
-            else:
-                self._leaf(field, inside)
-
-    def _leaf(self, field: Field, around: _Around) -> None:
-        member, verdict = around.member, None
-        # What a digest proves is the data of a member, not what stands around it.
-        if self._verdict_of is not None and member is not None and field.kind is Kind.DATA:
-            verdict = self._verdict_of(member)
-        tone = around.path[-1] & 1
-        for span in field.spans:
-            low, high = max(span.start, self._start), min(span.stop, self._stop)
-            if low < high:
-                structure = around.structure.piece_at(low) if around.structure is not None else None
-                self.found.append(
-                    Run(low, high, field.kind, around.role, around.shade, around.path, structure, tone, member, verdict)
-                )
 
 
 Census = Counter[tuple[Kind, bool]]

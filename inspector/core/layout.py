@@ -14,11 +14,6 @@ from inspector.core.numbers import hexadecimal
 from inspector.core.span import Span
 
 
-def unsigned_le(data: bytes) -> int:
-    """The bytes as a little-endian unsigned integer."""
-    return int.from_bytes(data, "little")
-
-
 def unsigned_be(data: bytes) -> int:
     """The bytes as a big-endian unsigned integer."""
     return int.from_bytes(data, "big")
@@ -27,11 +22,6 @@ def unsigned_be(data: bytes) -> int:
 def padded_text(data: bytes) -> str:
     """The bytes as visible text, without the spaces and NULs that fill it up."""
     return visible(data.rstrip(b" \0"))
-
-
-def hex_text(data: bytes) -> str:
-    """The bytes as lower-case hex."""
-    return data.hex()
 
 
 class Part(NamedTuple):
@@ -44,7 +34,7 @@ class Part(NamedTuple):
     name: str
     size: int
     kind: Kind
-    read: Callable[[bytes], Value] = unsigned_le
+    read: Callable[[bytes], Value] = lambda data: int.from_bytes(data, "little")
     digits: int = 0
     note: Callable[[Value], str] | None = None
 
@@ -62,26 +52,22 @@ def parts_of(values: type[tuple[Any, ...]]) -> tuple[Part, ...]:
 _CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
-def fields_of(parts: Sequence[Part], data: bytes, start: int) -> tuple[list[Field], dict[str, Value]]:
-    """The fields of a record whose bytes are ``data`` and begin at ``start``, and their values by name.
+def fields_of(parts: Sequence[Part], data: bytes, start: int) -> list[Field]:
+    """The fields of a record whose bytes are ``data`` and begin at ``start``.
 
     A part that is cut off owns the bytes that are there, says so in its note, and has the value None.
     """
     found: list[Field] = []
-    values: dict[str, Value] = {}
     at = 0
     for part in parts:
         piece = data[at : at + part.size]
         if len(piece) == part.size:
-            field = _field_of(part, piece, start + at)
-        else:
+            found.append(_field_of(part, piece, start + at))
+        elif piece:
             note = f"Cut off: {len(piece)} of {part.size} bytes are there."
-            field = Field(part.name, part.kind, (Span(start + at, start + at + len(piece)),), None, note)
-        values[part.name] = field.value
-        if piece or not part.size:
-            found.append(field)
+            found.append(Field(part.name, part.kind, (Span(start + at, start + at + len(piece)),), None, note))
         at += part.size
-    return found, values
+    return found
 
 
 def _field_of(part: Part, piece: bytes, start: int) -> Field:
@@ -96,11 +82,10 @@ class Record:
 
     def __init__(self, *parts: Part) -> None:
         self.parts = parts
-        stops = list(accumulate(part.size for part in parts))
-        self.size = stops[-1]
-        self._stops = stops
+        self._stops = list(accumulate(part.size for part in parts))
+        self.size = self._stops[-1]
         self._places = {
-            part.name: (part, slice(stop - part.size, stop)) for part, stop in zip(parts, stops, strict=True)
+            part.name: (part, slice(stop - part.size, stop)) for part, stop in zip(parts, self._stops, strict=True)
         }
 
     def piece(self, name: str, data: bytes) -> bytes:
@@ -123,7 +108,7 @@ class Record:
 
     def fields(self, data: bytes, start: int) -> list[Field]:
         """The fields of the record at ``start``."""
-        return fields_of(self.parts, data, start)[0]
+        return fields_of(self.parts, data, start)
 
     def placed(self, data: bytes, start: int, rest: Sequence[tuple[int, Callable[[int], Field]]]) -> RecordFields:
         """The same fields of a record that is whole, each made when it is asked for.

@@ -35,23 +35,24 @@ class Limit(NamedTuple):
     what: str = ""
 
     @property
-    def value(self) -> int:
-        """The current value in bytes or seconds; the default if the variable is unset or invalid."""
+    def _known(self) -> int | None:
+        """The setting; None if the variable is unset or invalid."""
         try:
             number = int(os.environ.get(self.variable, ""))
         except ValueError:
-            number = self.default
-        return (number if self.least <= number <= self.most else self.default) * self.unit
+            return None
+        return number if self.least <= number <= self.most else None
+
+    @property
+    def value(self) -> int:
+        """The current value in bytes or seconds; the default if the variable is unset or invalid."""
+        return (self.default if self._known is None else self._known) * self.unit
 
     @property
     def ignored(self) -> str:
         """A message about an invalid setting, which the default replaces; empty if there is none."""
         text = os.environ.get(self.variable, "")
-        try:
-            known = not text or self.least <= int(text) <= self.most
-        except ValueError:
-            known = False
-        if known:
+        if not text or self._known is not None:
             return ""
         return (
             f"{self.variable}={text} is ignored and {self.default:,} used: it has to be a whole number "

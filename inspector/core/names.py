@@ -131,6 +131,7 @@ def hazards(name: bytes) -> tuple[str, ...]:
     if not name:
         return ("is empty",)
     text, whole = decoded(name)
+    parts = text.replace("\\", "/").split("/")
     rules = (
         (not whole, NOT_UTF_8),
         (b"\0" in name, "holds a NUL, where many programs would cut it off"),
@@ -139,24 +140,13 @@ def hazards(name: bytes) -> tuple[str, ...]:
         (b"\\" in name, BACKSLASH),
         (_DRIVE.match(text) is not None, "begins with a drive letter"),
         (len(name) > _MAX_NAME_BYTES, f"is {len(name):,} bytes long"),
+        (len(parts) > 1 and not parts[0], "is absolute"),
+        (".." in parts, "has a component '..', which leads out of its folder"),
+        ("." in parts, DOT),
+        ("" in parts[1:-1], NO_COMPONENT),
+        (len(parts) > MAX_PATH_DEPTH, f"is {len(parts):,} components deep"),
     )
-    return (*(words for applies, words in rules if applies), *_path_hazards(text))
-
-
-def _path_hazards(text: str) -> list[str]:
-    parts = text.replace("\\", "/").split("/")
-    found = []
-    if len(parts) > 1 and not parts[0]:
-        found.append("is absolute")
-    if ".." in parts:
-        found.append("has a component '..', which leads out of its folder")
-    if "." in parts:
-        found.append(DOT)
-    if "" in parts[1:-1]:
-        found.append(NO_COMPONENT)
-    if len(parts) > MAX_PATH_DEPTH:
-        found.append(f"is {len(parts):,} components deep")
-    return found
+    return tuple(words for applies, words in rules if applies)
 
 
 def unportable(name: bytes) -> tuple[str, ...]:
@@ -187,17 +177,16 @@ def collision_keys(names: Sequence[bytes]) -> list[bytes]:
     folded = [_folded(joined)] if len(names) == 1 else _folded(joined).split(b"\n")
     if len(folded) != len(names):  # one of them has a line feed
         return [key for name in names for key in collision_keys([name])]
-    return [key if _TIDY.fullmatch(key) else _tidied(key) for key in folded]
+    return [
+        key if _TIDY.fullmatch(key) else b"/".join(part for part in key.split(b"/") if part not in (b"", b"."))
+        for key in folded
+    ]
 
 
 def _folded(name: bytes) -> bytes:
     text = name.decode("utf-8", "surrogateescape").replace("\\", "/")
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
     return folded.encode("utf-8", "surrogatepass")
-
-
-def _tidied(path: bytes) -> bytes:
-    return b"/".join(part for part in path.split(b"/") if part not in (b"", b"."))
 
 
 def listed(paths: Iterable[bytes], number: int, most: int = 20) -> str:

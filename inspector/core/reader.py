@@ -180,7 +180,7 @@ class Recorder:
         self.note = ""
         self._emit = emit
         self._failed: int | None = None
-        self._members = 0
+        self.members = 0
         self._given = 0
         self._names: list[str] = []
         self._digest = blake2b(digest_size=16)
@@ -261,13 +261,13 @@ class Recorder:
 
     def give(self, name: str, size: int) -> None:
         """Count a member that the reader lists, and its decoded bytes. Raises ReaderLimit."""
-        self._members += 1
+        self.members += 1
         self.add_given(size)
         shown = visible(name)
         if len(self._names) < _MAX_NAMES:
             self._names.append(shown)
         self._digest.update(name.encode("utf-8", "surrogatepass") + b"\0")
-        if self._members > MAX_MEMBERS:
+        if self.members > MAX_MEMBERS:
             raise ReaderLimit(f"It was stopped after {count(MAX_MEMBERS, 'member')}.")
 
     def add_given(self, size: int) -> None:
@@ -276,16 +276,11 @@ class Recorder:
         if self._given > MAX_GIVEN_BYTES:
             raise ReaderLimit(f"It was stopped after {in_bytes(MAX_GIVEN_BYTES)} of content.")
 
-    @property
-    def members(self) -> int:
-        """The members given so far."""
-        return self._members
-
     def outcome(self, accepts: bool | None, message: str = "", cause: str = "") -> ReaderOutcome:
         """The outcome as of now."""
         return ReaderOutcome(
             accepts,
-            self._members,
+            self.members,
             self._given,
             None if accepts else self._failed,
             message or self.note,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Container, Iterable, Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from msgspec import Struct, field
@@ -178,6 +179,7 @@ class DirectoryWalk:
         self.times = CappedFindings(emitter, codes.TIME, "members with an impossible time")
         self.last_time = (0, 0)
         self.rest_left = BOUNDS.budget_of_headers(source.size)
+        self.first_bytes = lru_cache(maxsize=1)(source.read)  # many entries may claim one header
         self.rest_of: tuple[int, int, bytes] = (-1, 0, b"")
         self.not_compared = 0
         self.split = is_split(eocd)
@@ -364,14 +366,14 @@ class DirectoryWalk:
             return head, None
         size = LOCAL_SIZE + len(name) + EXTRA_GUESS_BYTES
         for at in (offset + self.displacement, offset) if self.displacement else ():
-            data = self.source.read(at, size) if 0 <= at <= last else b""
+            data = self.first_bytes(at, size) if 0 <= at <= last else b""
             if data[:4] == LOCAL and data[LOCAL_SIZE : LOCAL_SIZE + len(name)] == name:
                 if at == offset:
                     self.last_at_offset = max(self.last_at_offset, at)
                 else:
                     self.first_displaced = at if self.first_displaced < 0 else min(self.first_displaced, at)
                 return at, data
-        return head, self.source.read(head, size) if 0 <= head <= last else b""
+        return head, self.first_bytes(head, size) if 0 <= head <= last else b""
 
     def _compare(
         self, central: Central, name: bytes, head: int, data: bytes, place: tuple[int, int], index: int

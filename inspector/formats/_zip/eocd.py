@@ -226,9 +226,7 @@ def eocd_at(source: Source, at: int, *, walk: bool = False) -> Eocd:
 
 def _is_whole(source: Source, eocd: Eocd) -> bool:
     """Whether the first members begin on disk 0, and here: then the archive has no other disk."""
-    if eocd.directory is None:
-        return False
-    sample = list(islice(_sample_offsets(source, eocd.directory.start, eocd.anchor), _SAMPLED_HEADERS))
+    sample = _sample_offsets(source, eocd)
     return bool(sample) and all(
         not disk and any(is_header_of(source, offset + shift, name) for shift in (0, eocd.displacement))
         for offset, name, disk in sample
@@ -468,7 +466,7 @@ def decide_shift(source: Source, eocd: Eocd) -> None:
     """Set ``shift``: see from the first members whether offsets need the directory's displacement added."""
     if eocd.directory is None or not eocd.displacement:
         return
-    sample = list(islice(_sample_offsets(source, eocd.directory.start, eocd.anchor), _SAMPLED_HEADERS))
+    sample = _sample_offsets(source, eocd)
     at_offset = [is_header_of(source, offset, name) for offset, name, _ in sample]
     displaced = [is_header_of(source, offset + eocd.displacement, name) for offset, name, _ in sample]
     # Without entries, a local header at the start of the file shows that nothing precedes the archive. If only some
@@ -481,11 +479,11 @@ def decide_shift(source: Source, eocd: Eocd) -> None:
     eocd.shift = 0 if unshifted else eocd.displacement
 
 
-def _sample_offsets(source: Source, start: int, limit: int) -> list[tuple[int, bytes, int]]:
-    found = []
-    for _, header, _, name, extra, _ in islice(central_headers(source, start, limit), _SAMPLED_HEADERS):
-        found.append((zip64(extra, header[9], header[8], header[16]).offset, name, header[13]))
-    return found
+def _sample_offsets(source: Source, eocd: Eocd) -> list[tuple[int, bytes, int]]:
+    """The recorded offset, the name and the disk of the first members in the directory."""
+    start = eocd.directory.start if eocd.directory is not None else eocd.anchor
+    headers = islice(central_headers(source, start, eocd.anchor), _SAMPLED_HEADERS)
+    return [(zip64(extra, each[9], each[8], each[16]).offset, name, each[13]) for _, each, _, name, extra, _ in headers]
 
 
 def is_header_of(source: Source, head: int, name: bytes) -> bool:

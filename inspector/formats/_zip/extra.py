@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import compress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from msgspec import Struct
 
 from inspector.core.archive import Emitter
-from inspector.core.field import Field, Value, parent
+from inspector.core.field import Field, parent
 from inspector.core.finding import FindingType
 from inspector.core.kinds import Kind
 from inspector.core.layout import Part, fields_of
@@ -196,7 +196,7 @@ def _record_field(
         *_data_parts(record.identifier, data[record.start : record.stop], placeholders),
     )
     span = Span(start + record.start - 4, start + record.stop)
-    children, _ = fields_of(parts, data[record.start - 4 : record.stop], span.start)
+    children = fields_of(parts, data[record.start - 4 : record.stop], span.start)
     note = _malformed(span) if wrong else ""
     return parent(record_name(record.identifier), EXTRA, (span,), children, note=note)
 
@@ -230,8 +230,7 @@ def _data_parts(identifier: int, data: bytes, placeholders: tuple[bool, bool, bo
     return [*kept, rest] if size else kept
 
 
-def _instant(seconds: Value) -> str:
-    assert isinstance(seconds, int)
+def _instant(seconds: Any) -> str:
     signed = seconds - (1 << 32) if seconds >= 1 << 31 else seconds
     from datetime import UTC, datetime  # listing shows no times
 

@@ -207,7 +207,7 @@ class MemberRows:
             children.append(content)
         if self.directory.descriptors[index]:
             place = Span(data.stop, data.stop + self.directory.descriptors[index])
-            parts, _ = fields_of(descriptor_parts(place.size), self.source.read(place.start, place.size), place.start)
+            parts = fields_of(descriptor_parts(place.size), self.source.read(place.start, place.size), place.start)
             note, where = FORMS.get(place.size, ""), "APPNOTE 4.3.9"
             children.append(parent("data descriptor", DATA_DESCRIPTOR, (place,), parts, note=note, specification=where))
         note = f"{member.codec}, {in_bytes(member.size)}"
@@ -299,14 +299,14 @@ def end_fields(source: Source, eocd: Eocd) -> list[Field]:
     """The ZIP64 records and the end of central directory record with its comment."""
     found = []
     if eocd.zip64 is not None:
-        children, _ = fields_of(ZIP64_END_PARTS, source.read(eocd.zip64.start, ZIP64_END_SIZE), eocd.zip64.start)
+        children = fields_of(ZIP64_END_PARTS, source.read(eocd.zip64.start, ZIP64_END_SIZE), eocd.zip64.start)
         rest = Span(eocd.zip64.start + ZIP64_END_SIZE, eocd.zip64.stop)
         if rest.size > 0:
             children.append(Field("zip64 extensible data sector", Kind.BYTES, (rest,)))
         found.append(parent(str(ZIP64_END), ZIP64_END, (eocd.zip64,), children, specification="APPNOTE 4.3.14"))
     if eocd.locator is not None:
         data = source.read(eocd.locator.start, eocd.locator.size)
-        children, _ = fields_of(ZIP64_LOCATOR_PARTS, data, eocd.locator.start)
+        children = fields_of(ZIP64_LOCATOR_PARTS, data, eocd.locator.start)
         kind = ZIP64_LOCATOR
         found.append(parent(str(kind), kind, (eocd.locator,), children, specification="APPNOTE 4.3.15"))
     return [*found, end_record(source, eocd.record.start)]
@@ -317,7 +317,7 @@ def end_record(source: Source, start: int) -> Field:
     data = source.read(start, END_SIZE)
     data += source.read(start + END_SIZE, int.from_bytes(data[END_SIZE - 2 :], "little"))
     span = Span(start, start + len(data))
-    children, _ = fields_of(END_PARTS, data[:END_SIZE], start)
+    children = fields_of(END_PARTS, data[:END_SIZE], start)
     comment = data[END_SIZE:]
     if comment:
         place = Span(span.start + END_SIZE, span.stop)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from inspector.core.archive import Archive, CappedFindings, Emitter
 from inspector.core.format import MemberError, MemberMetadata
@@ -17,12 +17,9 @@ from inspector.formats._zip.compression import decompressed
 from inspector.formats._zip.extra import TIMESTAMP, extra_records
 from inspector.formats._zip.records import (
     ENCRYPTED,
-    LOCAL_SIZE,
-    LOCAL_STRUCT,
     MASKED,
     STRONG,
     UTF_8,
-    Local,
     data_start,
     method_text,
     read_local,
@@ -61,12 +58,10 @@ def report_name(emitter: Emitter, name: bytes, flags: int, span: tuple[int, int]
     """Report hazards and the encoding of a name that is not plain."""
     path = path_of(name, flags)
     if not decoded(name)[1]:
+        what, words = codes.NAME_CP437, f"is not UTF-8 and is read as code page 437: {brief(path)}"
         if flags & UTF_8:
-            words = "is flagged as UTF-8 but is not UTF-8; it is shown with escapes"
-            emitter.report(codes.NAME_NOT_UTF_8, f"The name of member {member} {words}.", span, member=member)
-        else:
-            words = f"is not UTF-8 and is read as code page 437: {brief(path)}"
-            emitter.report(codes.NAME_CP437, f"The name of member {member} {words}.", span, member=member)
+            what, words = codes.NAME_NOT_UTF_8, "is flagged as UTF-8 but is not UTF-8; it is shown with escapes"
+        emitter.report(what, f"The name of member {member} {words}.", span, member=member)
     elif not name.isascii() and not flags & UTF_8:
         words = "is UTF-8 but not flagged so; strict readers show other characters"
         emitter.report(codes.NAME_UNMARKED_UTF_8, f"The name {brief(name)} {words}.", span, member=member)
@@ -122,16 +117,14 @@ _MAX_LINK = 64 << 10
 """Bytes of the longest target of a link that any system has (Windows: 32,767 UTF-16 units)."""
 
 
+_DAYS = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+"""The most days that a month may have."""
+
+
 def has_ordinary_attributes(external: int, name: bytes) -> bool:
     """Whether the attributes need no finding, decided fast."""
     plain = external >> 28 in PLAIN_TYPES and not external & SET_ID
     return plain and not (external & DOS_FOLDER and not name.endswith(_SEPARATORS))
-
-
-def _days(year: int, month: int) -> int:
-    from calendar import monthrange  # most days are before the 29th
-
-    return monthrange(year, month)[1]
 
 
 def impossible_time(date: int, time: int) -> str:
@@ -144,7 +137,8 @@ def impossible_time(date: int, time: int) -> str:
     year, month, day = 1980 + (date >> 9), date >> 5 & 15, date & 31
     if not 1 <= month <= 12:
         return f"has the month {month}"
-    if not 1 <= day <= 28 and not 1 <= day <= _days(year, month):
+    short = month == 2 and (year % 4 or year == 2100)
+    if not 1 <= day <= _DAYS[month] - bool(short):
         return f"has the day {day} in month {month} of {year}"
     hour, minute, second = time >> 11, time >> 5 & 63, time % 32 * 2
     return f"has the time {hour}:{minute:02}:{second:02}" if hour > 23 or minute > 59 or second > 59 else ""
@@ -163,36 +157,32 @@ class AttributeCheck:
 
     def check(self, made_by: int, external: int, start: int, member: int) -> None:
         """Examine ``member``, whose central directory header begins at ``start``."""
-        path = self._emitter.members.path(member)
+        members = self._emitter.members
+        path, size, number = members.path(member), members.size(member), external >> 28
         place, name = ((start + EXTERNAL_OFFSET, start + EXTERNAL_OFFSET + 4),), brief(path)
-        if external & DOS_FOLDER and not path.endswith(_SEPARATORS) and not self._contradicting.full():
-            size = self._emitter.members.size(member)
-            but = f"has {in_bytes(size)}" if size else "its name has no slash at the end"
-            self._contradicting.add(
-                f"{name} is a folder by its attributes, but {but}. It is extracted as a file.", place, member
-            )
+        slash = path.endswith(_SEPARATORS)
+        but = f"has {in_bytes(size)}" if size else "its name has no slash at the end"
+        folder = f"is a folder by its attributes, but {but}"
+        if external & DOS_FOLDER and not slash and not self._contradicting.full():
+            self._contradicting.add(f"{name} {folder}. It is extracted as a file.", place, member)
             return
-        if made_by >> 8 not in _UNIX_SYSTEMS and not external & _HAS_UNIX_MODE:
+        # Info-ZIP records its standard input as the FIFO that it is, with the content read from it.
+        has_mode = made_by >> 8 in _UNIX_SYSTEMS or external & _HAS_UNIX_MODE
+        if not has_mode or (number == _FIFO and size):
             return
-        number = external >> 28
-        kind = _TYPES.get(number)
-        if number == _FIFO and self._emitter.members.size(member):
-            # Info-ZIP records its standard input as the FIFO that it is, with the content read from it.
-            return
-        contradiction = self._contradiction(external, member)
+        kind, contradiction = _TYPES.get(number), ""
+        if number == _LINK:
+            contradiction = f"{in_bytes(size)} are too many for its target" if size > _MAX_LINK else ""
+        elif number == _FOLDER:
+            contradiction = folder if size or not slash else ""
+        elif kind is not None:
+            contradiction = f"it has {in_bytes(size)}" if size else ""
+        elif number not in PLAIN_TYPES and external >> 16 != _UNSET:
+            contradiction = f"has the file type {number} in its attributes, which does not exist"
         if kind is not None:
-            marks = self._emitter.members.marks
-            assert marks is not None
-            marks[member] |= SPECIAL
-        found = (self._impossible if contradiction else self._special) if kind is not None else self._contradicting
-        if (contradiction or kind is not None) and not found.full():
-            target = self._target(member) if number == _LINK else ""
-            if kind is None:
-                message = f"{name} {contradiction}. It is extracted as a file."
-            else:
-                but = f", but {contradiction}" if contradiction else ""
-                message = f"{name} is a {kind}{target}, not a regular file{but}. It is listed but not extracted."
-            found.add(message, place, member)
+            assert members.marks is not None
+            members.marks[member] |= SPECIAL
+        self._report_type(kind, contradiction, place, member, number)
         if external & SET_ID and not self._set_id.full():
             self._set_id.add(
                 f"The permissions of {name} ({external >> 16 & 0o7777:o}) let it run with the rights of its owner or "
@@ -201,28 +191,26 @@ class AttributeCheck:
                 member,
             )
 
+    def _report_type(
+        self, kind: str | None, contradiction: str, place: Sequence[tuple[int, int]], member: int, number: int
+    ) -> None:
+        found = (self._impossible if contradiction else self._special) if kind is not None else self._contradicting
+        if (not contradiction and kind is None) or found.full():
+            return
+        name = brief(self._emitter.members.path(member))
+        message = f"{name} {contradiction}. It is extracted as a file."
+        if kind is not None:
+            target, but = (
+                self._target(member) if number == _LINK else "",
+                f", but {contradiction}" * bool(contradiction),
+            )
+            message = f"{name} is a {kind}{target}, not a regular file{but}. It is listed but not extracted."
+        found.add(message, place, member)
+
     def close(self) -> None:
         """Report how many findings were dropped."""
         for each in (self._special, self._impossible, self._contradicting, self._set_id):
             each.close()
-
-    def _contradiction(self, external: int, member: int) -> str:
-        """How the type in the attributes contradicts a member, as a clause; empty if it does not."""
-        number = external >> 28
-        size = self._emitter.members.size(member)
-        if number == _LINK:
-            return f"{in_bytes(size)} are too many for its target" if size > _MAX_LINK else ""
-        if number == _FOLDER:
-            but = f"has {in_bytes(size)}" if size else "its name has no slash at the end"
-            slash = self._emitter.members.path(member).endswith(_SEPARATORS)
-            return f"is a folder by its attributes, but {but}" if size or not slash else ""
-        if number in _TYPES:
-            return f"it has {in_bytes(size)}" if size else ""
-        return (
-            ""
-            if number in PLAIN_TYPES or external >> 16 == _UNSET
-            else f"has the file type {number} in its attributes, which does not exist"
-        )
 
     def _target(self, index: int) -> str:
         """The target of a link, which is its content; empty if that cannot be read."""
@@ -325,12 +313,10 @@ def content(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _why_unreadable(source: Source, member: Member) -> str:
-    data = source.read(member.head, LOCAL_SIZE)
-    name = brief(member.path)
-    if len(data) < LOCAL_SIZE:
+    found, name = read_local(source, member.head), brief(member.path)
+    if found is None:
         return f"{name} cannot be read: its local header is cut off."
-    local = Local._make(LOCAL_STRUCT.unpack(data))
-    if local.flags & (ENCRYPTED | STRONG | MASKED):
+    if found.local.flags & (ENCRYPTED | STRONG | MASKED):
         return f"{name} is encrypted, which this program does not read."
-    method = f"{local.method} ({method_text(local.method)})"
+    method = f"{found.local.method} ({method_text(found.local.method)})"
     return f"{name} uses compression method {method}, which this program does not read."

@@ -66,7 +66,7 @@ class _WholeHeader(NamedTuple):
     form: tuple[int, int, Codec]
 
 
-class _DirectoryPlace(Struct, frozen=True):
+class DirectoryPlace(Struct, frozen=True):
     """Where the directory will begin: after unknown bytes ``gaps``, or in place of a member ``cut_off``.
 
     ``remnant`` are the bytes of a local header that the file ends in, which it replaces too.
@@ -81,23 +81,18 @@ class _DirectoryPlace(Struct, frozen=True):
 class Rebuilt(Struct, frozen=True):
     """The new end of an archive.
 
-    ``edit`` writes it; the directory begins at ``start``. It has ``kept`` old headers, then new ones for the members
-    ``made``; ``gone`` headers of members that are not in the file are dropped. ``cut_off`` is a member that the file
-    ends in, which is dropped too; ``doubtful`` if its size may be wrong. ``remnant`` are the bytes of a local header
-    that the file ends in. ``gaps`` are unknown bytes before the
-    directory, which stay, and ``left_out`` the number of local headers in them. ``trailing`` are bytes after the
+    ``edit`` writes it, at its ``place``. It has ``kept`` old headers, then new ones for the members ``made``; ``gone``
+    headers of members that are not in the file are dropped. ``doubtful``: the size of the member that is cut off may be
+    wrong. ``left_out`` is the number of local headers in the gaps, which stay. ``trailing`` are bytes after the
     archive, which are dropped. ``uncommented``: whether the archive had a comment is unknown.
     """
 
     edit: Edit
-    start: int
+    place: DirectoryPlace
     kept: int
     made: tuple[LocalFile, ...]
     gone: int
-    cut_off: LocalFile | None
     doubtful: bool
-    remnant: Span
-    gaps: tuple[Span, ...]
     left_out: int
     trailing: Span
     uncommented: bool
@@ -143,14 +138,11 @@ def rebuild(
     trailing = Span(eocd.record.stop, source.size) if eocd is not None else _EMPTY
     return Rebuilt(
         edit=edit,
-        start=place.start,
+        place=place,
         kept=len(kept),
         made=made,
         gone=len(entries) - len(kept) - len({each.head for each in made} & {each.head for each in entries}),
-        cut_off=place.cut_off,
         doubtful=doubtful,
-        remnant=place.remnant,
-        gaps=place.gaps,
         left_out=_left_out(source, place.gaps, {*known, *(each.head for each in made)}, progress),
         trailing=trailing,
         uncommented=comment is None,
@@ -159,12 +151,12 @@ def rebuild(
 
 def _find_place(
     scanner: Scanner, directory: Directory, base: int, *, follow: bool
-) -> tuple[_DirectoryPlace, ScanResult]:
+) -> tuple[DirectoryPlace, ScanResult]:
     """Where the directory will begin, and the members found by local headers; none if the directory is complete."""
     eocd, span, source = directory.eocd, directory.span, scanner.source
     if eocd is not None and span is not None and _is_complete(directory, eocd):
         found = scanner.members(base) if follow else ScanResult()
-        return _DirectoryPlace(span.start), found if found.stop == span.start else ScanResult()
+        return DirectoryPlace(span.start), found if found.stop == span.start else ScanResult()
     found = scanner.members(base)
     gaps = []
     for stray in directory.strays.members:
@@ -183,26 +175,26 @@ def _is_complete(directory: Directory, eocd: Eocd) -> bool:
     return directory.stop == eocd.anchor and counted and entries > 0
 
 
-def _place_before_eocd(source: Source, eocd: Eocd, span: Span | None, found: ScanResult) -> _DirectoryPlace:
+def _place_before_eocd(source: Source, eocd: Eocd, span: Span | None, found: ScanResult) -> DirectoryPlace:
     """The place before existing end records; ``span`` is where the directory was found."""
     if span is not None:
-        return _DirectoryPlace(span.start, (Span(min(found.stop, span.start), span.start),))
+        return DirectoryPlace(span.start, (Span(min(found.stop, span.start), span.start),))
     if source.read(found.stop, 4) == CENTRAL or _is_blank(source, Span(found.stop, eocd.anchor)):
-        return _DirectoryPlace(min(found.stop, eocd.anchor))
-    return _DirectoryPlace(eocd.anchor, (Span(min(found.stop, eocd.anchor), eocd.anchor),))
+        return DirectoryPlace(min(found.stop, eocd.anchor))
+    return DirectoryPlace(eocd.anchor, (Span(min(found.stop, eocd.anchor), eocd.anchor),))
 
 
-def _place_without_eocd(source: Source, found: ScanResult) -> _DirectoryPlace:
+def _place_without_eocd(source: Source, found: ScanResult) -> DirectoryPlace:
     """The place in a file without end records: after the last member, or after unknown bytes."""
     if found.cut_off is not None:
-        return _DirectoryPlace(found.cut_off.head, cut_off=found.cut_off)
+        return DirectoryPlace(found.cut_off.head, cut_off=found.cut_off)
     head = source.read(found.stop, 4)
     if len(head) > 2 and head == LOCAL[: len(head)] and read_local(source, found.stop) is None:
-        return _DirectoryPlace(found.stop, remnant=Span(found.stop, source.size))
+        return DirectoryPlace(found.stop, remnant=Span(found.stop, source.size))
     remnant = any(head[:4] == signature[: len(head)] for signature in (CENTRAL, END)) and len(head) < 4
     if remnant or head in (CENTRAL, END) or _is_blank(source, Span(found.stop, source.size)):
-        return _DirectoryPlace(found.stop)
-    return _DirectoryPlace(source.size, (Span(found.stop, source.size),))
+        return DirectoryPlace(found.stop)
+    return DirectoryPlace(source.size, (Span(found.stop, source.size),))
 
 
 def _trusted(

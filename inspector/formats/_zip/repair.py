@@ -10,11 +10,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
+from typing import NamedTuple
 
 from isal.isal_zlib import crc32
-from msgspec import Struct
-from msgspec.structs import replace
 
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
@@ -105,30 +105,38 @@ def repair_end(
     """Rewrite the central directory and the end records, if a finding concerns them."""
     codes = {finding.code for finding in archive.findings}
     unlisted = "zip-orphan" in codes and bool(shared_heads(directory))
-    if not codes & (END_CODES | {_NO_LOCAL_HEADER}) and not unlisted:
+    wanted = codes & (END_CODES | {_NO_LOCAL_HEADER})
+    if not wanted and not unlisted:
         return []
     follow = _NO_LOCAL_HEADER in codes or unlisted
     rebuilt = rebuild(archive.source, directory, _verified(archive, directory), progress, follow=follow)
-    if rebuilt is None or (unlisted and not rebuilt.made and not codes & (END_CODES | {_NO_LOCAL_HEADER})):
+    if rebuilt is None or (not wanted and not rebuilt.made):
         return []
+    place, heads = rebuilt.place, {each.head for each in rebuilt.made}
     entries = directory.eocd.entries if directory.eocd is not None else 0
-    if rebuilt.gaps and entries > rebuilt.kept + len(rebuilt.made) + rebuilt.gone:
+    if place.gaps and entries > rebuilt.kept + len(rebuilt.made) + rebuilt.gone:
         return []  # the existing directory has more members than the new one would
-    if rebuilt.gone and {each.head for each in directory.strays.members} - {each.head for each in rebuilt.made}:
+    if rebuilt.gone and {each.head for each in directory.strays.members} - heads:
         return []  # an entry that it drops has its member elsewhere, which a salvage saves
-    fixes = codes & END_CODES
-    if "zip-no-central-directory" in codes:
-        fixes |= codes & _WITHOUT_DIRECTORY
-    fixes |= codes & {_NO_LOCAL_HEADER, "zip-orphan"}
-    fixes |= codes & _WRONG_OFFSET_CODES if unlisted else set()
+    fixed = END_CODES | {_NO_LOCAL_HEADER, "zip-orphan"} | (_WRONG_OFFSET_CODES if unlisted else frozenset())
+    fixed |= _WITHOUT_DIRECTORY if "zip-no-central-directory" in codes else frozenset()
     loses = (*_losses(rebuilt), *extra_losses(rebuilt))
-    title = _title(rebuilt)
-    edit = Edit(title, rebuilt.edit.patches, rebuilt.edit.old_size, rebuilt.edit.new_size)
+    edit = replace(rebuilt.edit, label=_title(rebuilt))
     lossless = "" if loses else "Every entry of the directory stays, and no byte of a member changes."
-    cut_off = rebuilt.cut_off
-    buried = rebuilt.remnant.size if cut_off is None else max(0, edit.old_size - cut_off.begin)
+    buried = place.remnant.size if place.cut_off is None else max(0, edit.old_size - place.cut_off.begin)
     claim = _assumption(rebuilt, unsearched=directory.strays.unsearched)
-    return [Repair("zip-rebuild-end", title, frozenset(fixes), loses, claim, edit, lossless=lossless, buried=buried)]
+    return [
+        Repair(
+            "zip-rebuild-end",
+            edit.label,
+            frozenset(codes & fixed),
+            loses,
+            claim,
+            edit,
+            lossless=lossless,
+            buried=buried,
+        )
+    ]
 
 
 def shared_heads(directory: Directory) -> frozenset[int]:
@@ -154,19 +162,19 @@ def _title(rebuilt: Rebuilt) -> str:
     if rebuilt.made or rebuilt.gone:
         members = count(len(rebuilt.made) + rebuilt.kept, "member")
         origin = f", {grouped(len(rebuilt.made))} of them from local headers" if rebuilt.made else ""
-        return f"Rewrite the central directory at byte {grouped(rebuilt.start)}: {members}{origin}"
+        return f"Rewrite the central directory at byte {grouped(rebuilt.place.start)}: {members}{origin}"
     at = rebuilt.edit.patches[0].offset if rebuilt.edit.patches else rebuilt.edit.new_size
     return f"Rewrite the end records from byte {grouped(at)} on: {count(rebuilt.kept, 'member')}"
 
 
 def _losses(rebuilt: Rebuilt) -> Iterator[str]:
-    cut_off = rebuilt.cut_off
+    cut_off, remnant, gaps = rebuilt.place.cut_off, rebuilt.place.remnant, rebuilt.place.gaps
     if cut_off is not None:
         have = max(0, rebuilt.edit.old_size - cut_off.begin)
         left = f"its remaining {in_bytes(have)} {verb(have, 'is', 'are')} cut off"
         yield f"{brief(cut_off.name)}, which is incomplete: {left}."
-    if rebuilt.remnant.size:
-        yield f"The {in_bytes(rebuilt.remnant.size)} of a cut-off local header, whose member has no data in the file."
+    if remnant.size:
+        yield f"The {in_bytes(remnant.size)} of a cut-off local header, whose member has no data in the file."
     if rebuilt.gone:
         yield f"{count(rebuilt.gone, 'entry', 'entries')} of the directory whose members are not in the file."
     if rebuilt.made:
@@ -176,28 +184,27 @@ def _losses(rebuilt: Rebuilt) -> Iterator[str]:
         yield "The comment of the archive, if it had one."
     if rebuilt.trailing.size:
         yield f"The {in_bytes(rebuilt.trailing.size)} after the archive, from {grouped(rebuilt.trailing.start)} on."
-    if rebuilt.gaps:
-        size = sum(each.size for each in rebuilt.gaps)
-        places = f" in {len(rebuilt.gaps):,} places, the first" if len(rebuilt.gaps) > 1 else ""
-        place = f"{in_bytes(size)}{places} from {grouped(rebuilt.gaps[0].start)} on"
-        stay = verb(size, "It stays", "They stay")
-        belong = verb(size, "belongs", "belong")
-        yield f"The meaning of the {place}, which is unknown. {stay} in the file and {belong} to no member."
+    if gaps:
+        size = sum(each.size for each in gaps)
+        places = f" in {len(gaps):,} places, the first" if len(gaps) > 1 else ""
+        place = f"{in_bytes(size)}{places} from {grouped(gaps[0].start)} on"
+        stay = verb(size, "It stays in the file and belongs", "They stay in the file and belong")
+        yield f"The meaning of the {place}, which is unknown. {stay} to no member."
 
 
 def _assumption(rebuilt: Rebuilt, *, unsearched: bool) -> str:
-    if rebuilt.left_out or (rebuilt.gaps and unsearched):
-        size = in_bytes(sum(each.size for each in rebuilt.gaps))
+    if rebuilt.left_out or (rebuilt.place.gaps and unsearched):
+        size = in_bytes(sum(each.size for each in rebuilt.place.gaps))
         number = count(rebuilt.left_out, "local header") if rebuilt.left_out else "local headers"
         stand = verb(rebuilt.left_out, "stands", "stand") if rebuilt.left_out else "may stand"
         return (
             f"No member is wanted of the {size} that the new directory leaves out, although "
             f"{'at least ' if unsearched else ''}{number} {stand} there. Afterwards programs no longer look for them."
         )
-    if not rebuilt.doubtful or rebuilt.cut_off is None:
+    if not rebuilt.doubtful or rebuilt.place.cut_off is None:
         return ""
     return (
-        f"The size of {brief(rebuilt.cut_off.name)} is right. Its data runs to the end of the file and contains "
+        f"The size of {brief(rebuilt.place.cut_off.name)} is right. Its data runs to the end of the file and contains "
         "what look like headers of more members: either it is an archive itself, or its size is damaged and those "
         "members would be cut off with it."
     )
@@ -295,7 +302,7 @@ _READING_FLAGS = UNSUPPORTED | HAS_DESCRIPTOR
 """Flags that determine how content is read."""
 
 
-class _HeaderPair(Struct, frozen=True):
+class _HeaderPair(NamedTuple):
     """Both headers of a member and their offsets; ``name`` is from the central directory."""
 
     central: Central
@@ -303,16 +310,6 @@ class _HeaderPair(Struct, frozen=True):
     name: bytes
     at: int
     head: int
-
-
-class _StoredForm(Struct, frozen=True):
-    """How the content of a member is stored: its data begins at ``begin``; sizes in bytes."""
-
-    method: int
-    stored: int
-    size: int
-    begin: int
-    crc: int = -1
 
 
 def repair_headers(archive: Archive, directory: Directory, progress: Progress) -> Iterator[Repair]:
@@ -373,34 +370,26 @@ class _HeaderProof:
         if self.archive.verdict(member) is Verdict.VERIFIED:
             each = self.directory.members[member]
             size = each.stored if each.codec is Codec.STORED else each.size
-            begin, crc = each.spans[0].start, self.directory.computed[member]
-            form: _StoredForm | None = _StoredForm(pair.central.method, each.stored, size, begin, crc)
-        else:
-            form = self._proved_form(pair, member)
-        return [*_field_patches(self.source, pair, form, split=self.split)] if form is not None else []
+            right = pair.central._replace(stored=each.stored, size=size)
+            return [*self._field_patches(pair, right, each.spans[0].start, self.directory.computed[member])]
+        for begin, right in self._possible_forms(pair):
+            crc, local_crc = self._crc(right, begin, member), pair.local.crc
+            crcs = {right.crc, local_crc if local_crc or not pair.local.flags & HAS_DESCRIPTOR else right.crc}
+            if crc in crcs and (right.stored or crcs == {0}):  # an empty content matches everywhere
+                return [*self._field_patches(pair, right, begin, crc)]
+        return []
 
-    def _proved_form(self, pair: _HeaderPair, member: int) -> _StoredForm | None:
+    def _possible_forms(self, pair: _HeaderPair) -> Iterator[tuple[int, Central]]:
+        """Where the data may begin, and the central header as it may have been."""
         central, local = pair.central, pair.local
-        crcs = {central.crc, local.crc if local.crc or not local.flags & HAS_DESCRIPTOR else central.crc}
-        sizes = [(each.stored, each.size) for each in (central, local)]
-        scanner = Scanner(
-            self.source, self.progress, left=0
-        )  # stored data has no end to be searched for: one may be far
+        # Stored data has no end to be searched for: one may be far.
+        scanner = Scanner(self.source, self.progress, left=0)
         described = scanner.member(pair.head) if local.flags & HAS_DESCRIPTOR else None
-        if described is not None:
-            sizes.append((described.local.stored, described.local.size))
-        stored_sizes, decoded_sizes = zip(*sizes, strict=True)
-        for begin, method, stored, size in product(
-            *map(
-                dict.fromkeys,
-                (self._possible_starts(pair), (central.method, local.method), stored_sizes, decoded_sizes),
-            )
-        ):
-            form = _StoredForm(method, stored, size, begin)
-            crc = self._crc(form, member)
-            if crc in crcs and (stored or crcs == {0}):  # an empty content matches everywhere
-                return replace(form, crc=crc)
-        return None
+        models = (central, local, *((described.local,) if described is not None else ()))
+        starts, methods = dict.fromkeys(self._possible_starts(pair)), dict.fromkeys((central.method, local.method))
+        stored, sizes = dict.fromkeys(each.stored for each in models), dict.fromkeys(each.size for each in models)
+        for begin, *form in product(starts, methods, stored, sizes):
+            yield begin, central._replace(**dict(zip(("method", "stored", "size"), form, strict=True)))
 
     def _possible_starts(self, pair: _HeaderPair) -> Iterator[int]:
         """Yield where the data may begin: by the local header, by the directory's name, or by the next header."""
@@ -415,18 +404,15 @@ class _HeaderProof:
             if following - size - pair.central.stored >= named:
                 yield following - size - pair.central.stored
 
-    def _crc(self, form: _StoredForm, member: int) -> int:
-        """The CRC-32 of the content in that form; -1 if it cannot be read so."""
-        codec, stop = CODECS.get(form.method), form.begin + form.stored
-        stored = codec is Codec.STORED
-        if codec is None or stop > self.source.size or form.size > self.left or (stored and form.size != form.stored):
+    def _crc(self, right: Central, begin: int, member: int) -> int:
+        """The CRC-32 of the content that such a header describes; -1 if it cannot be read so."""
+        codec, stop = CODECS.get(right.method), begin + right.stored
+        fits = codec is not Codec.STORED or right.size == right.stored
+        if codec is None or stop > self.source.size or right.size > self.left or not fits:
             return -1
-        self.left -= form.size
+        self.left -= right.size
         candidate = self.directory.members[member]._replace(
-            spans=(Span(form.begin, stop),),
-            codec=codec,
-            size=form.size,
-            stored=form.stored,
+            spans=(Span(begin, stop),), codec=codec, size=right.size, stored=right.stored
         )
         crc = 0
         try:
@@ -436,6 +422,31 @@ class _HeaderProof:
         except MemberError:
             return -1
         return crc
+
+    def _field_patches(self, pair: _HeaderPair, right: Central, begin: int, crc: int) -> Iterator[Patch]:
+        """A patch for each wrong field of the two headers; the content begins at ``begin`` and has this CRC-32."""
+        source, (central, local, name, at, head) = self.source, pair
+        described = form_of(source.read(begin + right.stored, DESCRIPTOR_BYTES), crc, right.stored, right.size)
+        if not self.split and central.disk != FULL_16:
+            right = right._replace(disk=0)
+        here = local._replace(signature=LOCAL, method=right.method)
+        if (central.flags ^ local.flags) & _READING_FLAGS or codec_of(right.method, central.flags) is Codec.UNKNOWN:
+            flags = HAS_DESCRIPTOR if described else 0
+            right = right._replace(flags=central.flags & ~_READING_FLAGS | flags)
+            here = here._replace(flags=local.flags & ~_READING_FLAGS | flags)
+        if not (described and not local.stored and not local.size):
+            here = here._replace(stored=right.stored, size=right.size)
+        if begin != head + LOCAL_SIZE + local.name_length + local.extra_length:
+            named = source.read(head + LOCAL_SIZE, len(name)) == name
+            length = len(name) if named else local.name_length
+            extra = begin - head - LOCAL_SIZE - length
+            if 0 <= extra < 1 << 16:
+                here = here._replace(name_length=length, extra_length=extra)
+        for place, parts, old, new in ((at, CENTRAL_PARTS, central, right), (head, LOCAL_PARTS, local, here)):
+            for part, before, after in zip(parts, old, new, strict=True):
+                if before != after:
+                    yield Patch(place, *(as_bytes(each, part.size) for each in (before, after)))
+                place += part.size  # noqa: PLW2901 - from field to field
 
 
 def _pair(source: Source, directory: Directory, member: int) -> _HeaderPair | None:
@@ -448,35 +459,6 @@ def _pair(source: Source, directory: Directory, member: int) -> _HeaderPair | No
     if FULL_32 in (central.stored, central.size, local.stored, local.size):
         return None
     return _HeaderPair(central, local, source.read(at + CENTRAL_SIZE, central.name_length), at, head)
-
-
-def _field_patches(source: Source, pair: _HeaderPair, form: _StoredForm, *, split: bool) -> Iterator[Patch]:
-    """A patch for each field of the two headers that is wrong."""
-    central, local, at, head = pair.central, pair.local, pair.at, pair.head
-    data = source.read(form.begin + form.stored, DESCRIPTOR_BYTES)
-    described = bool(form_of(data, form.crc, form.stored, form.size))
-    right = central._replace(method=form.method, stored=form.stored, size=form.size)
-    if not split and central.disk != FULL_16:
-        right = right._replace(disk=0)
-    here = local._replace(signature=LOCAL, method=form.method)
-    if (central.flags ^ local.flags) & _READING_FLAGS or codec_of(form.method, central.flags) is Codec.UNKNOWN:
-        flags = HAS_DESCRIPTOR if described else 0
-        right = right._replace(flags=central.flags & ~_READING_FLAGS | flags)
-        here = here._replace(flags=local.flags & ~_READING_FLAGS | flags)
-    if not (described and not local.stored and not local.size):
-        here = here._replace(stored=form.stored, size=form.size)
-    if form.begin != head + LOCAL_SIZE + local.name_length + local.extra_length:
-        named = source.read(head + LOCAL_SIZE, len(pair.name)) == pair.name
-        name = len(pair.name) if named else local.name_length
-        extra = form.begin - head - LOCAL_SIZE - name
-        if 0 <= extra < 1 << 16:
-            here = here._replace(name_length=name, extra_length=extra)
-    for start, parts, old, new in ((at, CENTRAL_PARTS, central, right), (head, LOCAL_PARTS, local, here)):
-        place = start
-        for part, before, after in zip(parts, old, new, strict=True):
-            if before != after:
-                yield Patch(place, *(as_bytes(each, part.size) for each in (before, after)))
-            place += part.size
 
 
 def _name_repairs(archive: Archive, directory: Directory, member: int) -> Iterable[Repair]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
-
-from msgspec import Struct
+from typing import NamedTuple
 
 from inspector.core.archive import Archive
 from inspector.core.format import MemberError
@@ -35,15 +34,14 @@ FirstMember = Callable[[Mapping[tuple[int, int], int]], tuple[Local, bytes, byte
 """Makes header, name and content of a first member, given new starts of stored data by old ``(start, stop)``."""
 
 
-class _Copy(Struct, frozen=True):
-    """A member to copy: its header, and its stored bytes ``[start, stop)`` in the old archive."""
+class _Copy(NamedTuple):
+    """A member to copy: its header, and where its stored bytes begin in the old archive."""
 
     local: Local
     name: bytes
     extra: bytes
     central: Central | None
     start: int
-    stop: int
 
     def header(self) -> bytes:
         return make_local_header(self.local, self.name, self.extra)
@@ -56,19 +54,20 @@ def salvage(
 
     ``extra_losses`` are sentences on what else is lost.
     """
-    members, replaced = archive.members, first_member is not None
-    strays, broken, unsearched = directory.strays.members, directory.strays.broken, directory.strays.unsearched
-    kept = [*_whole(archive, directory, replaced)]
-    whole = len(kept) + len(_strays(directory, replaced))
-    elsewhere = {each.name for each in strays}
+    members, replaced, strays = archive.members, first_member is not None, directory.strays
+    kept, others = _to_copy(archive, directory, replaced=replaced)
+    whole = len(kept) + len(others)
+    elsewhere = {each.name for each in strays.members}
+    made = directory.first if replaced else -1
 
     def gone() -> Iterator[bytes]:
-        paths = map(members.path, _lost(archive, directory, replaced))
-        return chain((path for path in paths if path not in elsewhere), (name for name, _ in broken))
+        lost = (at for at in range(len(members)) if at != made and archive.verdict(at) is not Verdict.VERIFIED)
+        paths = map(members.path, lost)
+        return chain((path for path in paths if path not in elsewhere), (name for name, _ in strays.broken))
 
     lost, loses = sum(1 for _ in gone()), list(extra_losses)
     if lost:
-        total = whole + lost if broken else len(members)
+        total = whole + lost if strays.broken else len(members)
         text = f"{count(lost, 'member')} of {total:,} whose content does not match a CRC-32"
         loses.insert(0, f"{text}: {listed(gone(), lost)}.")
     named = {each.member for each in archive.findings if each.code == codes.LOCAL_NAME.code}
@@ -78,27 +77,25 @@ def salvage(
         loses.append(
             f"Another name of {count(len(twice), 'member')}, from the local header; either may be right: {names}."
         )
-    if unsearched:
+    if strays.unsearched:
         loses.append("What was not searched: the search for members ended before the file, so there may be more.")
     if not directory.listed or (directory.eocd is not None and directory.eocd.entries > len(members)):
         loses.append("Members of which nothing is left: without a whole directory nothing says how many there were.")
-    header, article = "a new header and " if replaced else "", "at least" if unsearched else "the"
+    header, article = "a new header and " if replaced else "", "at least" if strays.unsearched else "the"
     title = f"Write {header}{article} {count(whole, 'whole member')} to a new archive"
-    saved = {*kept, *([directory.first] if replaced else [])}
-    found = outcomes(archive, saved, "its CRC-32 matches", "its header is rewritten")
+    found = outcomes(archive, {*kept, made}, "its CRC-32 matches", "its header is rewritten")
 
     def fates() -> Iterator[Outcome]:
+        doubt = "its CRC-32 matches, and its two headers name it differently"
         for index, each in enumerate(found()):
             if index in named and each.fate is Fate.PROVED:
-                yield each._replace(
-                    fate=Fate.READABLE, why="its CRC-32 matches, and its two headers name it differently"
-                )
+                yield each._replace(fate=Fate.READABLE, why=doubt)
             elif each.fate is not Fate.LOST or each.path not in elsewhere:
                 yield each
-        for stray in strays:
+        for stray in strays.members:
             why = f"its CRC-32 matches, at byte {stray.head:,} instead of its place"
             yield Outcome(stray.name, Fate.PROVED, why)
-        for name, head in broken:
+        for name, head in strays.broken:
             yield Outcome(name, Fate.LOST, f"no content after its local header at byte {head:,} matches a CRC-32")
 
     return Repair(
@@ -108,7 +105,7 @@ def salvage(
         tuple(loses),
         content=_content(archive, directory, first_member),
         outcomes=fates,
-        unsearched=unsearched,
+        unsearched=strays.unsearched,
     )
 
 
@@ -119,29 +116,16 @@ def has_whole(archive: Archive, directory: Directory) -> bool:
 
 def copied(archive: Archive, directory: Directory) -> Iterator[tuple[int, int]]:
     """The stored bytes, ``(start, stop)``, of the members that a salvage with a new first member copies."""
-    members = directory.members
-    yield from ((members.starts[index], members.stops[index]) for index in _whole(archive, directory, True))
-    yield from ((each.begin, each.begin + each.local.stored) for each in _strays(directory, True))
+    members, (kept, strays) = directory.members, _to_copy(archive, directory, replaced=True)
+    yield from ((members.starts[index], members.stops[index]) for index in kept)
+    yield from ((each.begin, each.begin + each.local.stored) for each in strays)
 
 
-def _strays(directory: Directory, replaced: bool) -> list[LocalFile]:
-    """The members to copy from other places, without the one at the start of the file if it is ``replaced``."""
-    return [each for each in directory.strays.members if each.head or not replaced]
-
-
-def _whole(archive: Archive, directory: Directory, replaced: bool) -> Iterator[int]:
-    """The members to copy, without the one at the start of the file if it is ``replaced``."""
-    omitted = directory.first if replaced else -1
-    verified = VERDICTS.index(Verdict.VERIFIED)
-    for index, verdict in enumerate(archive.verdicts):
-        if verdict == verified and index != omitted:
-            yield index
-
-
-def _lost(archive: Archive, directory: Directory, replaced: bool) -> Iterator[int]:
-    """The members that are neither copied nor replaced."""
-    made = directory.first if replaced else -1
-    return (at for at in range(len(archive.members)) if at != made and archive.verdict(at) is not Verdict.VERIFIED)
+def _to_copy(archive: Archive, directory: Directory, *, replaced: bool) -> tuple[list[int], list[LocalFile]]:
+    """The members to copy, and those at other places, without one at the start of the file that is ``replaced``."""
+    omitted, verified = directory.first if replaced else -1, VERDICTS.index(Verdict.VERIFIED)
+    kept = [index for index, verdict in enumerate(archive.verdicts) if verdict == verified and index != omitted]
+    return kept, [each for each in directory.strays.members if each.head or not replaced]
 
 
 def _copy(source: Source, directory: Directory, index: int) -> _Copy:
@@ -149,14 +133,12 @@ def _copy(source: Source, directory: Directory, index: int) -> _Copy:
     members = directory.members
     found = read_local(source, directory.heads[index])
     local, name, extra = (found.local, found.name, found.extra) if found else (None, members.path(index), b"")
-    central = None
-    if directory.listed:
-        there = next(central_headers(source, directory.central[index], source.size), None)
-        central, name = (Central._make(there[1]), there[3]) if there is not None else (None, name)
+    there = next(central_headers(source, directory.central[index], source.size), None) if directory.listed else None
+    central, name = (Central._make(there[1]), there[3]) if there is not None else (None, name)
     model = central or local
     if model is None:
         raise MemberError(f"The headers of {brief(name)} can no longer be read.")
-    start, stop = members.starts[index], members.stops[index]
+    stored = members.stored(index)
     whole = Local(
         signature=LOCAL,
         needed=model.needed,
@@ -165,18 +147,12 @@ def _copy(source: Source, directory: Directory, index: int) -> _Copy:
         time=model.time,
         date=model.date,
         crc=directory.computed[index],
-        stored=stop - start,
-        size=stop - start if model.method == STORED else members.size(index),
+        stored=stored,
+        size=stored if model.method == STORED else members.size(index),
         name_length=0,
         extra_length=0,
     )
-    return _Copy(whole, name, extra, central, start, stop)
-
-
-def _stray_copy(stray: LocalFile) -> _Copy:
-    flags = stray.local.flags & ~HAS_DESCRIPTOR
-    whole = stray.local._replace(flags=flags, name_length=0, extra_length=0)
-    return _Copy(whole, stray.name, stray.extra, None, stray.begin, stray.begin + whole.stored)
+    return _Copy(whole, name, extra, central, members.starts[index])
 
 
 def _content(archive: Archive, directory: Directory, first_member: FirstMember | None) -> Content:
@@ -187,16 +163,15 @@ def _content(archive: Archive, directory: Directory, first_member: FirstMember |
         first: list[tuple[_Copy, Iterable[bytes]]] = []
         if first_member is not None:
             local, name, data = first_member(new_starts(first_member, progress))
-            first.append((_Copy(local, name, b"", None, 0, len(data)), (data,)))
+            first.append((_Copy(local, name, b"", None, 0), (data,)))
         central: list[bytes] = []
         at = 0
-        for copy, content in chain(first, ((each, blocks(archive.source, each.start, each.stop)) for each in copies())):
+        read = ((each, blocks(archive.source, each.start, each.start + each.local.stored)) for each in copies())
+        for copy, content in chain(first, read):
             central.append(make_central_header(copy.local, copy.name, copy.extra, at, copy.central))
             header = copy.header()
-            yield header
-            at += len(header)
-            end = at + copy.stop - copy.start
-            for piece in content:
+            end = at + len(header) + copy.local.stored
+            for piece in chain((header,), content):
                 yield piece
                 at += len(piece)
                 progress.advance(len(piece))
@@ -206,9 +181,11 @@ def _content(archive: Archive, directory: Directory, first_member: FirstMember |
         yield make_end_records(len(central), sum(map(len, central)), at)
 
     def copies() -> Iterator[_Copy]:
-        for index in _whole(archive, directory, first_member is not None):
-            yield _copy(archive.source, directory, index)
-        yield from map(_stray_copy, _strays(directory, first_member is not None))
+        kept, strays = _to_copy(archive, directory, replaced=first_member is not None)
+        yield from (_copy(archive.source, directory, index) for index in kept)
+        for each in strays:
+            local = each.local._replace(flags=each.local.flags & ~HAS_DESCRIPTOR, name_length=0, extra_length=0)
+            yield _Copy(local, each.name, each.extra, None, each.begin)
 
     def new_starts(first: FirstMember, progress: Progress) -> dict[tuple[int, int], int]:
         """The new start of every member's stored bytes, by their old ``(start, stop)``."""
@@ -217,8 +194,8 @@ def _content(archive: Archive, directory: Directory, first_member: FirstMember |
         found = {}
         for copy in copies():
             at += len(copy.header())
-            found[copy.start, copy.stop] = at
-            at += copy.stop - copy.start
+            found[copy.start, copy.start + copy.local.stored] = at
+            at += copy.local.stored
             progress.advance(0)
         return found
 

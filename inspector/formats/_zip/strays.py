@@ -119,25 +119,18 @@ class Scanner:
         member = read_local(self.source, head)
         if member is None:
             return None
-        header, sizes, whole = member.local, member.sizes, self.verified.get(head)
+        header, sizes, proved = member.local, member.sizes, self.verified.get(head)
         claimed = replace(member, local=header._replace(stored=sizes[0], size=sizes[1])) if sizes is not None else None
-        if whole is not None and not self._claims_nothing(member, claimed, whole):
-            same = CODECS.get(header.method) is whole.codec
-            method = header.method if same else METHODS.get(whole.codec, header.method)
-            local = header._replace(method=method, crc=whole.crc, stored=whole.stored, size=whole.size)
-            return self._described(replace(member, local=local))
-        scanned = claimed or self._measured(member)
+        # An empty content matches the CRC-32 of nothing everywhere, so zeros in a directory prove nothing.
+        certain = proved is not None and (proved.stored or sizes == (0, 0))
+        scanned = None if certain else claimed or self._measured(member)
+        if proved is not None and not (scanned is not None and self.fits(scanned)):
+            method = (
+                header.method if CODECS.get(header.method) is proved.codec else METHODS.get(proved.codec, header.method)
+            )
+            numbers = header._replace(method=method, crc=proved.crc, stored=proved.stored, size=proved.size)
+            scanned = replace(member, local=numbers)
         return self._described(scanned) if scanned is not None else None
-
-    def _claims_nothing(self, member: LocalFile, claimed: LocalFile | None, whole: VerifiedNumbers) -> bool:
-        """Whether ``whole`` is an empty content while the local header has one that matches.
-
-        An empty content matches the CRC-32 of nothing everywhere, so zeros in a directory prove nothing.
-        """
-        if whole.stored or (claimed is not None and not claimed.local.stored and not claimed.local.size):
-            return False
-        other = claimed or self._measured(member)
-        return other is not None and self.fits(other)
 
     def fits(self, member: LocalFile) -> bool:
         """Whether a member's content matches its numbers; False if its method cannot be read."""

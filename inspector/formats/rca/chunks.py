@@ -16,7 +16,7 @@ from inspector.core.edit import Patch
 from inspector.core.field import Field, parent
 from inspector.core.finding import FindingType
 from inspector.core.kinds import Kind
-from inspector.core.layout import Part, fields_of, hex_text, unsigned_be
+from inspector.core.layout import Part, fields_of, unsigned_be
 from inspector.core.numbers import grouped, hexadecimal, in_bytes, verb
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
@@ -342,16 +342,16 @@ def _header_field(header: bytes, start: int, bits: int, number: int, note: str, 
     )
     parts = (
         Part("size", bits // 8, Kind.LENGTH, unsigned_be, bits // 4, lambda _: note),
-        Part("metadata", METADATA_BYTES, Kind.DIGEST, hex_text, 0, lambda _: metadata),
+        Part("metadata", METADATA_BYTES, Kind.DIGEST, bytes.hex, 0, lambda _: metadata),
     )
-    children, values = fields_of(parts, header, start)
+    children = fields_of(parts, header, start)
     span = Span(start, start + len(header))
     return parent(
         "chunk header",
         CHUNK_HEADER,
         (span,),
         children,
-        value=values["size"],
+        value=children[0].value if children else None,
         text=children[0].text,
         note=f"Chunk {number + 1}: {note}" if not note.endswith(".") else note,
         label=f"chunk {number + 1} header, the last" if relevant else f"chunk {number + 1} header",

@@ -193,10 +193,9 @@ def target_text(directory: Directory, size: int, entry: tuple[int, int]) -> str:
 def payload_field(source: Source, header: TacoHeader, span: Span, targets: tuple[str, ...], member: int) -> Field:
     """The payload and its parts; ``targets`` describe what each entry points to."""
     data = source.read(span.start, min(span.size, PAYLOAD_SIZE))
-    head, _ = fields_of(
+    children = fields_of(
         (Part("count", 1, Kind.NUMBER), Part("padding (reserved)", 3, Kind.PADDING, bytes.hex)), data[:4], span.start
     )
-    children = [*head]
     for index in range(MAX_ENTRIES):
         at = 4 + index * _ENTRY_SIZE
         piece = data[at : at + _ENTRY_SIZE]
@@ -220,8 +219,8 @@ def payload_field(source: Source, header: TacoHeader, span: Span, targets: tuple
 
 def _entry_field(index: int, data: bytes, start: int, target: str, used: bool) -> Field:
     parts = (Part("offset", 8, Kind.OFFSET), Part("length", 8, Kind.LENGTH))
-    children, values = fields_of(parts, data, start)
-    offset, length = values["offset"], values["length"]
+    children = fields_of(parts, data, start)
+    offset, length = [*(each.value for each in children), None][:2]
     if isinstance(offset, int) and isinstance(length, int):
         pair = f"{grouped(offset)}, {in_bytes(length)}"
         note = f"{pair}: {target}" if used else f"unused, holds {pair}" if offset or length else "unused"

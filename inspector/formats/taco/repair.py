@@ -254,7 +254,7 @@ def _lost_targets(directory: Directory, rebuilt: Rebuilt) -> list[str]:
         return []
     found = []
     for index, (offset, length) in enumerate(header.entries[: min(header.count, MAX_ENTRIES)]):
-        if length and offset >= rebuilt.start:
+        if length and offset >= rebuilt.place.start:
             place = f"{grouped(offset)}, {grouped(length)}"
             found.append(
                 f"The target of entry {index} of the TACO header ({place}), which lies after the last remaining "
