@@ -80,28 +80,18 @@ class RecordingFile(io.RawIOBase):
     def read(self, size: int | None = -1) -> bytes:
         left = max(0, self._trace.source.size - self._at)
         wanted = left if size is None or size < 0 else min(size, left)
-        data = self._read_again(wanted) or self._read_new(wanted, size)
-        self._at += len(data)
-        return data
-
-    def _read_again(self, wanted: int) -> bytes:
-        """The next read of a run of equal ones; empty if it is none."""
-        if self._run is None or self._at != self._run[1] or wanted != self._run[2] or not wanted:
-            return b""
+        again = self._run if wanted and self._run is not None and self._run[1:3] == (self._at, wanted) else None
+        if again is None:
+            self.flush_step()
+            self._jumped = self._at != self._expected
         data = self._trace.read(self._at, wanted)
-        start, _, size, meaning = self._run
-        self._run = (start, self._at + len(data), size, meaning)
-        return data
-
-    def _read_new(self, wanted: int, size: int | None) -> bytes:
-        self.flush_step()
-        jumped = self._at != self._expected
-        data = self._trace.read(self._at, wanted)
-        meaning = _RECORDS.get(data[:4], "") or (_tar_name(data) if wanted == tarfile.BLOCKSIZE else "")
-        self._jumped = jumped
-        self._run = (self._at, self._at + len(data), wanted, meaning)
-        if not data:
-            self._run = (self._at, self._at, size or 0, "the end of the file")
+        stop = self._at + len(data)
+        if again is not None:
+            self._run = (again[0], stop, wanted, again[3])
+        else:
+            meaning = _RECORDS.get(data[:4], "") or (_tar_name(data) if wanted == tarfile.BLOCKSIZE else "")
+            self._run = (self._at, stop, wanted or size or 0, meaning if data else "the end of the file")
+        self._at = stop
         return data
 
     def flush_step(self) -> None:

@@ -21,7 +21,7 @@ from inspector.core.source import Source
 from inspector.formats._zip.compression import CODECS
 from inspector.formats._zip.directory import EXTRA_GUESS_BYTES, DirectoryWalk
 from inspector.formats._zip.extra import is_harmless
-from inspector.formats._zip.members import DOS_FOLDER, MAX_PLAIN_NAME_BYTES, PLAIN_TYPES, SET_ID, impossible_time
+from inspector.formats._zip.members import DOS_FOLDER, PLAIN_TYPES, SET_ID, impossible_time
 from inspector.formats._zip.records import (
     CENTRAL,
     CENTRAL_SIZE,
@@ -44,6 +44,9 @@ MAX_STRIDE_BYTES = 2048
 """If local headers are further apart than this on average, they are read one by one."""
 _EXTRA_BYTES = 64
 """Longer extra fields of local headers are left to the walk."""
+
+_MAX_NAME_BYTES = 200
+"""Longer names are left to the walk."""
 
 _BAD, _INNER, _FIRST, _SLASH = range(4)
 """What a byte of a name is: not plain, plain within a component, plain anywhere, or the separator."""
@@ -248,7 +251,7 @@ def _needs_no_finding(central: Numbers) -> Numbers:
     good &= (central["flags"] & UNSUPPORTED == 0) & (codecs != _NO_CODEC)
     good &= (codecs != codec_number(Codec.STORED)) | (stored == size)
     good &= central["disk"] == 0
-    good &= (central["name_length"] > 0) & (central["name_length"] <= MAX_PLAIN_NAME_BYTES)
+    good &= (central["name_length"] > 0) & (central["name_length"] <= _MAX_NAME_BYTES)
     external = central["external"]
     good &= np.isin(external >> 28, list(PLAIN_TYPES)) & (external & SET_ID == 0)
     when, rows = np.unique((central["date"].astype(np.uint32) << 16) | central["time"], return_inverse=True)
@@ -264,7 +267,7 @@ def _harmless(buffer: Bytes, starts: Numbers, lengths: Numbers, *, local: bool) 
     for row, start, length in zip(rows.tolist(), starts[rows].tolist(), lengths[rows].tolist(), strict=True):
         data = buffer[start : start + length].tobytes()
         if data not in known:
-            known[data] = is_harmless(data, length, local=local)
+            known[data] = is_harmless(data, local=local)
         good[row] = known[data]
     return good
 
@@ -276,7 +279,7 @@ def _ragged(buffer: Bytes, starts: Numbers, lengths: Numbers) -> tuple[Bytes, Nu
 
 
 def _is_unusual(names: Bytes, stops: Numbers, lengths: Numbers) -> Numbers:
-    """Which bytes of joined names keep a name from being plain; see ``is_plain_name``."""
+    """Which bytes of joined names keep a name from being plain; see ``hazards``."""
     classes = _CLASS[names]
     begins = np.zeros(len(names), bool)
     begins[1:] = classes[:-1] == _SLASH

@@ -40,7 +40,7 @@ from inspector.formats._zip.fields import (
     end_record,
     lay_rows,
 )
-from inspector.formats._zip.members import is_plain_name, path_of, report_name
+from inspector.formats._zip.members import path_of, report_name
 from inspector.formats._zip.records import (
     CENTRAL,
     CENTRAL_CRC,
@@ -334,8 +334,7 @@ def _list_local_files(source: Source, emitter: Emitter, directory: Directory, st
         path, codec = path_of(name, local.flags), codec_of(local.method, local.flags)
         directory.append(path, begin, min(begin + stored, source.size), size, codec, local.crc, found.head)
         directory.descriptors[index] = found.descriptor
-        if not is_plain_name(name):
-            report_name(emitter, name, local.flags, (found.head + LOCAL_SIZE, extra_at), index)
+        report_name(emitter, name, local.flags, (found.head + LOCAL_SIZE, extra_at), index)
         missing = begin + stored - source.size
         if missing > 0:
             emitter.report(

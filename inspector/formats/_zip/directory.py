@@ -24,14 +24,11 @@ from inspector.formats._zip.extra import (
     ZIP64,
     ExtraPlace,
     extra_records,
-    is_harmless,
     report_extra,
 )
 from inspector.formats._zip.members import (
     AttributeCheck,
-    has_ordinary_attributes,
     impossible_time,
-    is_plain_name,
     path_of,
     report_name,
 )
@@ -47,7 +44,6 @@ from inspector.formats._zip.records import (
     MASKED,
     MAX_MEMBERS,
     UNSUPPORTED,
-    UTF_8,
     Central,
     Header,
     Local,
@@ -72,10 +68,6 @@ EXTRA_GUESS_BYTES = 64
 
 _MAX_SHOWN_BYTES = 1024
 """Bytes of a name that a message shows: names of 64 KiB that differ may be many."""
-
-
-_ORDINARY_FLAGS = 6 | UTF_8
-"""Flags that need no finding: the deflate level and the encoding of the name."""
 
 
 class Strays(Struct, frozen=True):
@@ -177,7 +169,6 @@ class DirectoryWalk:
         self.crc_checked_at = crc_checked_at
         self.attributes = AttributeCheck(source, emitter)
         self.times = CappedFindings(emitter, codes.TIME, "members with an impossible time")
-        self.last_time = (0, 0)
         self.rest_left = BOUNDS.budget_of_headers(source.size)
         self.first_bytes = lru_cache(maxsize=1)(source.read)  # many entries may claim one header
         self.rest_of: tuple[int, int, bytes] = (-1, 0, b"")
@@ -275,49 +266,32 @@ class DirectoryWalk:
 
     def entry(self, at: int, header: Header, common: bytes, name: bytes, extra: bytes, stop: int) -> None:
         """Add the member of one header and report what is wrong with it, as ``central_headers`` yields it."""
-        flags, method, crc, stored, size, offset = header[3], header[4], header[7], header[8], header[9], header[16]
-        index = len(self.directory.central)
-        narrow = stored != FULL_32 and size != FULL_32 and offset != FULL_32
-        if not narrow or (extra and not is_harmless(extra, local=False)):
-            place = ExtraPlace(at + CENTRAL_SIZE + len(name), name, index, local=False)
-            stored, size, offset = self._zip64_numbers(place, extra, (stored, size, offset), (at, stop))
-        head, data = self._local_header(offset, name)
-        data_start = (
-            LOCAL_SIZE + len(name) if data is None else _matching_data_start(data, common, name) if narrow else 0
-        )
-        if data_start:
-            data_start += head
-        else:
-            full = Central._make(header)._replace(stored=stored, size=size, offset=offset)
-            data_start = self._compare(full, name, head, data or b"", (at, stop), index)
-        if header[5:7] != self.last_time or not is_plain_name(name):
-            self._check_name_and_time(name, flags, header, at, index)
-        if header[13] not in (0, FULL_16) and not self.split:
-            message = f"Member {index} should begin on disk {header[13]}, but the archive has a single disk."
-            self.emitter.report(codes.OTHER_DISK, message, (at, stop), member=index)
-        if method or flags & ~_ORDINARY_FLAGS or stored != size:
-            self._report_unreadable(method, flags, stored, size, (at, stop), index)
-        self._append(path_of(name, flags), head, data_start, stored, size, codec_of(method, flags), crc)
+        central = Central._make(header)
+        index, place, span = len(self.directory.central), at + CENTRAL_SIZE, (at, stop)
+        narrow = FULL_32 not in (central.stored, central.size, central.offset)
+        full = central
+        if extra or not narrow:
+            full = self._with_zip64(central, ExtraPlace(place + len(name), name, index, local=False), extra, span)
+        head, data = self._local_header(full.offset, name)
+        data_start = LOCAL_SIZE + len(name) + head
+        if data is not None:
+            data_start = self._compare(full, common if narrow else b"", name, head, data, span, index)
+        report_name(self.emitter, name, central.flags, (place, place + len(name)), index)
+        problem = impossible_time(central.date, central.time)
+        if problem and not self.times.full():
+            message = f"The modification time of {brief(name)} {problem}, so programs show different ones."
+            self.times.add(message, ((at + 12, at + 16),), index)
+        if central.disk not in (0, FULL_16) and not self.split:
+            message = f"Member {index} should begin on disk {central.disk}, but the archive has a single disk."
+            self.emitter.report(codes.OTHER_DISK, message, span, member=index)
+        self._report_unreadable(full, span, index)
+        codec = codec_of(central.method, central.flags)
+        self._append(path_of(name, central.flags), head, data_start, full.stored, full.size, codec, central.crc)
         self.directory.central.append(at)
         self.directory.stop = stop
-        if not has_ordinary_attributes(header[15], name):
-            self.attributes.check(header[1], header[15], at, index)
-        if flags & HAS_DESCRIPTOR and data_start >= 0:
+        self.attributes.check(central.made_by, central.external, at, index)
+        if central.flags & HAS_DESCRIPTOR and data_start >= 0:
             self.directory.with_descriptor.append(index)
-
-    def _check_name_and_time(self, name: bytes, flags: int, header: Header, at: int, index: int) -> None:
-        if not is_plain_name(name):
-            report_name(self.emitter, name, flags, (at + CENTRAL_SIZE, at + CENTRAL_SIZE + len(name)), index)
-        time, date = header[5:7]
-        problem = impossible_time(date, time)
-        if not problem:
-            self.last_time = time, date
-        elif not self.times.full():
-            self.times.add(
-                f"The modification time of {brief(name)} {problem}, so programs show different ones.",
-                ((at + 12, at + 16),),
-                index,
-            )
 
     def _append(self, path: bytes, head: int, data_start: int, stored: int, size: int, codec: Codec, crc: int) -> None:
         index, stop, marks = len(self.members), data_start + stored, 0
@@ -376,9 +350,12 @@ class DirectoryWalk:
         return head, self.first_bytes(head, size) if 0 <= head <= last else b""
 
     def _compare(
-        self, central: Central, name: bytes, head: int, data: bytes, place: tuple[int, int], index: int
+        self, central: Central, common: bytes, name: bytes, head: int, data: bytes, place: tuple[int, int], index: int
     ) -> int:
-        """Where the member's data begins, -1 without a local header. Reports how the two headers differ."""
+        """Where the member's data begins, -1 without a local header. Reports how the two headers differ.
+
+        ``common`` is what an equal local header repeats; empty if it has to be compared number by number.
+        """
         local = Local._make(LOCAL_STRUCT.unpack(data[:LOCAL_SIZE])) if len(data) >= LOCAL_SIZE else None
         named = local is not None and data[LOCAL_SIZE : LOCAL_SIZE + len(name)] == name != b""
         if local is None or (local.signature != LOCAL and not (named and local.name_length == len(name))):
@@ -404,6 +381,8 @@ class DirectoryWalk:
             self.emitter.archive.findings_dropped += 1
             return data_start
         extra = rest[local.name_length :]
+        if not extra and data[:28] == LOCAL + common and rest == name:
+            return data_start
         local_place = ExtraPlace(head + LOCAL_SIZE + local.name_length, name, index, local=True)
         # A second name that is in both headers is reported once.
         names = bool(extra) and extra != self.source.read(place[0] + CENTRAL_SIZE + len(name), central.extra_length)
@@ -420,12 +399,9 @@ class DirectoryWalk:
             self.emitter.report(what, message, *spans, member=index)
         return data_start
 
-    def _zip64_numbers(
-        self, place: ExtraPlace, extra: bytes, numbers: tuple[int, int, int], header: tuple[int, int]
-    ) -> tuple[int, int, int]:
-        """The numbers with their ZIP64 values. Reports faults of the extra field of the header at ``header``."""
-        stored, size, offset = numbers
-        index = place.member
+    def _with_zip64(self, central: Central, place: ExtraPlace, extra: bytes, header: tuple[int, int]) -> Central:
+        """The header with its ZIP64 numbers. Reports faults of the extra field of that header."""
+        stored, size, offset, index = central.stored, central.size, central.offset, place.member
         report_extra(self.emitter, extra, place)
         wide = zip64(extra, size, stored, offset)
         if wide.present and FULL_32 not in (size, stored, offset):
@@ -434,7 +410,7 @@ class DirectoryWalk:
         if wide.missing and (wide.present or not self._are_real(stored, size, offset)):
             message = f"The ZIP64 information of member {index} lacks its {' and '.join(wide.missing)}."
             self.emitter.report(codes.ZIP64_SHORT, message, header, member=index)
-        return wide.stored, wide.size, wide.offset
+        return central._replace(stored=wide.stored, size=wide.size, offset=wide.offset)
 
     def _are_real(self, stored: int, size: int, offset: int) -> bool:
         """Whether numbers of 2^32 - 1 may be just that: a header without ZIP64 information has no placeholders (4.4.8).
@@ -445,43 +421,22 @@ class DirectoryWalk:
         there = offset != FULL_32 or self.source.read(head, 4) == LOCAL
         return there and head + LOCAL_SIZE + stored <= self.source.size and size <= _MAX_RATIO * stored
 
-    def _report_unreadable(
-        self, method: int, flags: int, stored: int, size: int, span: tuple[int, int], index: int
-    ) -> None:
+    def _report_unreadable(self, central: Central, span: tuple[int, int], index: int) -> None:
         """Report a member that this program cannot read, or sizes that its method cannot have."""
-        codec = codec_of(method, flags)
-        if flags & UNSUPPORTED:
-            self.emitter.report(
-                codes.ENCRYPTED,
-                f"Member {index} is encrypted or patched, which this program does not read.",
-                span,
-                member=index,
-            )
+        codec, method = codec_of(central.method, central.flags), central.method
+        if central.flags & UNSUPPORTED:
+            message = f"Member {index} is encrypted or patched, which this program does not read."
+            self.emitter.report(codes.ENCRYPTED, message, span, member=index)
         elif codec is Codec.UNKNOWN:
-            self.emitter.report(
-                codes.METHOD_NOT_READ,
+            message = (
                 f"Member {index} uses compression method {method} ({method_text(method)}), which this program does not "
-                "read. Its content cannot be checked.",
-                span,
-                member=index,
+                "read. Its content cannot be checked."
             )
-        elif codec is Codec.STORED and stored != size:
-            self.emitter.report(
-                codes.STORED_SIZE,
-                f"Member {index} is stored, but has {in_bytes(stored)} of data for {in_bytes(size)} of content.",
-                span,
-                member=index,
-            )
-
-
-def _matching_data_start(data: bytes, common: bytes, name: bytes) -> int:
-    """Where the content begins after a local header that equals the central one; 0 for any other."""
-    name_stop = LOCAL_SIZE + len(name)
-    if data[:4] != LOCAL or data[4:28] != common or data[LOCAL_SIZE:name_stop] != name:
-        return 0
-    data_start = name_stop + data[28] + (data[29] << 8)
-    local_extra = data[name_stop:data_start]
-    return data_start if data_start == name_stop or is_harmless(local_extra, data_start - name_stop, local=True) else 0
+            self.emitter.report(codes.METHOD_NOT_READ, message, span, member=index)
+        elif codec is Codec.STORED and central.stored != central.size:
+            held = f"{in_bytes(central.stored)} of data for {in_bytes(central.size)} of content"
+            message = f"Member {index} is stored, but has {held}."
+            self.emitter.report(codes.STORED_SIZE, message, span, member=index)
 
 
 class Difference(NamedTuple):

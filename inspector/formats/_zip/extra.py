@@ -279,10 +279,10 @@ class ExtraFault(NamedTuple):
     stop: int
 
 
-def is_harmless(data: bytes, size: int = -1, *, local: bool) -> bool:
+def is_harmless(data: bytes, *, local: bool) -> bool:
     """Whether an extra field has no faults and no records that override the header. Fast.
 
-    ``size`` is the length it has to have, if that is known. False is returned for some harmless fields too.
+    False is returned for some harmless fields too.
     """
     at, end = 0, len(data)
     seen = b""
@@ -297,7 +297,7 @@ def is_harmless(data: bytes, size: int = -1, *, local: bool) -> bool:
                 return False
         seen += kind
         at += 4 + length
-    return (at == end or (at < end and not any(data[at:]))) and size in (-1, end)
+    return at == end or (at < end and not any(data[at:]))
 
 
 def extra_faults(data: bytes, *, local: bool) -> list[ExtraFault]:

@@ -54,8 +54,8 @@ from inspector.formats._zip.records import (
     LOCAL_STRUCT,
     SIGNATURE,
     ZIP64_END_PARTS,
-    ZIP64_END_SIZE,
     ZIP64_LOCATOR_PARTS,
+    LocalFile,
     descriptor_parts,
     read_local,
 )
@@ -298,17 +298,17 @@ def central_directory(source: Source, span: Span, directory: Directory) -> Field
 def end_fields(source: Source, eocd: Eocd) -> list[Field]:
     """The ZIP64 records and the end of central directory record with its comment."""
     found = []
-    if eocd.zip64 is not None:
-        children = fields_of(ZIP64_END_PARTS, source.read(eocd.zip64.start, ZIP64_END_SIZE), eocd.zip64.start)
-        rest = Span(eocd.zip64.start + ZIP64_END_SIZE, eocd.zip64.stop)
-        if rest.size > 0:
-            children.append(Field("zip64 extensible data sector", Kind.BYTES, (rest,)))
-        found.append(parent(str(ZIP64_END), ZIP64_END, (eocd.zip64,), children, specification="APPNOTE 4.3.14"))
-    if eocd.locator is not None:
-        data = source.read(eocd.locator.start, eocd.locator.size)
-        children = fields_of(ZIP64_LOCATOR_PARTS, data, eocd.locator.start)
-        kind = ZIP64_LOCATOR
-        found.append(parent(str(kind), kind, (eocd.locator,), children, specification="APPNOTE 4.3.15"))
+    for span, parts, kind, section in (
+        (eocd.zip64, ZIP64_END_PARTS, ZIP64_END, "4.3.14"),
+        (eocd.locator, ZIP64_LOCATOR_PARTS, ZIP64_LOCATOR, "4.3.15"),
+    ):
+        if span is not None:
+            size = sum(part.size for part in parts)
+            children = fields_of(parts, source.read(span.start, size), span.start)
+            if size < span.size:
+                rest = Span(span.start + size, span.stop)
+                children.append(Field("zip64 extensible data sector", Kind.BYTES, (rest,)))
+            found.append(parent(str(kind), kind, (span,), children, specification=f"APPNOTE {section}"))
     return [*found, end_record(source, eocd.record.start)]
 
 
@@ -358,12 +358,21 @@ def lay_rows(source: Source, emitter: Emitter, directory: Directory, limit: int,
     starts, stops, overrunning = _extents(directory, emitter, limit)
     rows = lay_out(starts, stops, 0, limit)
     orphans = [] if directory.deferred else _orphans(source, rows)
-    for start, stop in orphans:
-        starts.append(start)
-        stops.append(stop)
+    for orphan in orphans:
+        starts.append(orphan.head)
+        stops.append(orphan.stop)
     if orphans:
         rows = lay_out(starts, stops, 0, limit)
-        _report_orphans(source, emitter, orphans)
+    for orphan in orphans:
+        span, what = (orphan.head, orphan.stop), codes.ORPHAN
+        message = (
+            f"The member {visible(orphan.name)} at {orphan.head:,} is not in the central directory. It was deleted, or "
+            "it is hidden."
+        )
+        if not orphan.name and orphan.stop == orphan.begin:
+            what = codes.FILLER
+            message = f"A local header without a name and content, at {orphan.head:,}, fills a gap."
+        emitter.report(what, message, span)
     _report_overlaps(emitter, directory, rows, starts, stops, overrunning)
     shift = directory.eocd.shift if directory.eocd is not None else 0
     # A disk of several may begin with the end of a member that begins on another.
@@ -390,34 +399,18 @@ def _extents(directory: Directory, emitter: Emitter, limit: int) -> tuple[array[
     return starts, stops, overrunning
 
 
-def _orphans(source: Source, rows: Rows) -> list[tuple[int, int]]:
+def _orphans(source: Source, rows: Rows) -> list[LocalFile]:
     """Find unlisted members in gaps: local headers from the start of a gap on, one after another."""
-    found: list[tuple[int, int]] = []
+    found: list[LocalFile] = []
     for row in islice(rows.gaps, _MAX_GAPS):
         at, limit = rows.starts[row], rows.row_stop(row)
         while at < limit and len(found) < _MAX_ORPHANS:
             local = read_local(source, at)
             if local is None or local.sizes is None or local.stop > limit:
                 break
-            found.append((at, local.stop))
+            found.append(local)
             at = local.stop
     return found
-
-
-def _report_orphans(source: Source, emitter: Emitter, orphans: list[tuple[int, int]]) -> None:
-    for start, stop in orphans:
-        local = read_local(source, start)
-        name = visible(local.name) if local else ""
-        if local is not None and not local.name and stop == local.begin:
-            emitter.report(
-                codes.FILLER, f"A local header without a name and content, at {start:,}, fills a gap.", (start, stop)
-            )
-            continue
-        emitter.report(
-            codes.ORPHAN,
-            f"The member {name} at {start:,} is not in the central directory. It was deleted, or it is hidden.",
-            (start, stop),
-        )
 
 
 def _report_gaps(source: Source, emitter: Emitter, rows: Rows, shift: int, reported_from: int, *, split: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from inspector.core.archive import Archive, CappedFindings, Emitter
@@ -25,16 +24,6 @@ from inspector.formats._zip.records import (
     read_local,
 )
 
-_PLAIN = re.compile(rb"[0-9A-Za-z_][0-9A-Za-z_. -]*(?:/[0-9A-Za-z_][0-9A-Za-z_. -]*)*/?")
-
-
-MAX_PLAIN_NAME_BYTES = 200
-
-
-def is_plain_name(name: bytes) -> bool:
-    """Whether a name is harmless, decided fast; if False, it has to be examined."""
-    return len(name) <= MAX_PLAIN_NAME_BYTES and _PLAIN.fullmatch(name) is not None
-
 
 def path_of(name: bytes, flags: int) -> bytes:
     """The name as UTF-8: unchanged if the bytes or the flag say UTF-8, else converted from code page 437."""
@@ -55,9 +44,9 @@ def name_note(name: bytes, flags: int) -> str:
 
 
 def report_name(emitter: Emitter, name: bytes, flags: int, span: tuple[int, int], member: int) -> None:
-    """Report hazards and the encoding of a name that is not plain."""
+    """Report hazards and the encoding of a name."""
     path = path_of(name, flags)
-    if not decoded(name)[1]:
+    if not name.isascii() and not decoded(name)[1]:
         what, words = codes.NAME_CP437, f"is not UTF-8 and is read as code page 437: {brief(path)}"
         if flags & UTF_8:
             what, words = codes.NAME_NOT_UTF_8, "is flagged as UTF-8 but is not UTF-8; it is shown with escapes"
@@ -121,12 +110,6 @@ _DAYS = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 """The most days that a month may have."""
 
 
-def has_ordinary_attributes(external: int, name: bytes) -> bool:
-    """Whether the attributes need no finding, decided fast."""
-    plain = external >> 28 in PLAIN_TYPES and not external & SET_ID
-    return plain and not (external & DOS_FOLDER and not name.endswith(_SEPARATORS))
-
-
 def impossible_time(date: int, time: int) -> str:
     """What is impossible about a DOS date and time, as a predicate; empty if nothing is.
 
@@ -157,6 +140,8 @@ class AttributeCheck:
 
     def check(self, made_by: int, external: int, start: int, member: int) -> None:
         """Examine ``member``, whose central directory header begins at ``start``."""
+        if external >> 28 in PLAIN_TYPES and not external & (SET_ID | DOS_FOLDER):
+            return
         members = self._emitter.members
         path, size, number = members.path(member), members.size(member), external >> 28
         place, name = ((start + EXTERNAL_OFFSET, start + EXTERNAL_OFFSET + 4),), brief(path)
@@ -272,30 +257,22 @@ def read_member(archive: Archive, index: int, progress: Progress) -> Iterator[by
     The CRC-32 is not compared: damaged content is worth seeing. Raises MemberError before the first piece if the member
     cannot be read, and after the last good one if the content is shorter or longer than declared.
     """
-    _place_deferred(archive, index)
-    member = archive.members[index]
+    source, members = archive.source, archive.members
+    if is_sparing(source) and members.heads is not None:  # its local header was not read
+        head, size = members.heads[index], members.stored(index)
+        expect(source, head, members.stops[index])
+        start = data_start(source, head)
+        if start is not None:
+            members.starts[index], members.stops[index] = min(start, source.size), min(start + size, source.size)
+    member = members[index]
     if not member.readable:
         raise MemberError(f"{brief(member.path)} has no local header, so the place of its data is unknown.")
     if member.codec is Codec.UNKNOWN:
-        raise MemberError(_why_unreadable(archive.source, member))
+        raise MemberError(_why_unreadable(source, member))
     progress.begin(f"Reading {brief(member.path)}", member.size)
-    for piece in content(member, blocks_of(archive.source, member.spans)):
+    for piece in content(member, blocks_of(source, member.spans)):
         yield piece
         progress.advance(len(piece))
-
-
-def _place_deferred(archive: Archive, index: int) -> None:
-    """If local headers were not read, read that of a member and correct the place of its data."""
-    source, members = archive.source, archive.members
-    heads = members.heads
-    if not is_sparing(source) or heads is None:
-        return
-    head, size = heads[index], members.stored(index)
-    expect(source, head, members.stops[index])
-    start = data_start(source, head)
-    if start is not None:
-        members.starts[index] = min(start, source.size)
-        members.stops[index] = min(start + size, source.size)
 
 
 def content(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:

@@ -47,24 +47,6 @@ _LOCAL_NAMES = (
 GHOST_TITLE = "TACO archive (TACO_GHOST, older layout)"
 
 
-class _Payload:
-    """Makes the field of the payload, from what decoding found out: the header, and a text for each entry.
-
-    Both are set at once, because the field may be asked for while the archive is decoded.
-    """
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.known: tuple[TacoHeader, tuple[str, ...]] | None = None
-
-    def field(self, span: Span, member: int) -> Field:
-        """The payload, or plain data if the member at the start of the file is not a header."""
-        if self.known is None or span != self.known[0].payload:
-            return Field("file data", Kind.DATA, (span,), member=member)
-        header, targets = self.known
-        return payload_field(self.source, header, span, targets, member)
-
-
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     """Decode the ZIP archive, then read the header and report on it.
 
@@ -72,18 +54,26 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     after the second of the three writes of an update. Decoding reports the state of the update.
     """
     layout = layout_of(source) or Layout.HEADER
-    payload = _Payload(source)
+    known: list[tuple[TacoHeader, tuple[str, ...]]] = []  # the header, and a text for each entry
+
+    def content(span: Span, member: int) -> Field:
+        """The payload, or plain data if the member at the start of the file is not a header."""
+        for header, targets in known:
+            if span == header.payload:
+                return payload_field(source, header, span, targets, member)
+        return Field("file data", Kind.DATA, (span,), member=member)
+
     first_member = FirstMember(
         Record(*(part._replace(name=name) for part, name in zip(LOCAL_PARTS, _LOCAL_NAMES, strict=True))),
         "Filename",
-        payload.field,
+        content,
         role_set(Role.PADDING, Family.TACO),
     )
     directory = decode_zip(source, emitter, progress, first_member, crc_checked_at=(0,))
     header = read_header(source, directory, layout)
     if header is not None:
         emitter.archive.ranges_at = header.payload.start
-        payload.known = header, tuple(target_text(directory, source.size, entry) for entry in header.entries)
+        known.append((header, tuple(target_text(directory, source.size, entry) for entry in header.entries)))
         _report(
             emitter,
             header,

@@ -110,10 +110,6 @@ def _run_tacozip(trace: Recorder) -> None:
     trace.note = f"{count(len(entries), 'header entry', 'header entries')}; it lists no members."
 
 
-def _tacozip_missing() -> str:
-    return "" if find_spec(_TACOZIP) is not None else "not installed"
-
-
 # ---- tacoreader ------------------------------------------------------------------------------------------------------
 
 
@@ -193,7 +189,7 @@ READERS = (
         ReaderKind.RUN,
         "tacozip runs: it reads the header from the file. Its reads cannot be seen.",
         _run_tacozip,
-        _tacozip_missing,
+        lambda: "" if find_spec(_TACOZIP) is not None else "not installed",
     ),
     Reader(
         "tacoreader",

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NoReturn
 
 from msgspec import Struct
 
@@ -135,18 +134,14 @@ def slots(
         at = slot.data + size
         end += CENTRAL_SIZE + len(name)
         newest = stamp if stamp[::-1] > newest[::-1] else newest
-        if at + end > MAX_ARCHIVE_BYTES or len(found) > MAX_MEMBERS:
-            _refuse(name, at + end)
+        if at + end > MAX_ARCHIVE_BYTES:
+            raise WriteError(
+                f"The archive would be too large with '{visible(name)}': {in_bytes(at + end)} or more. TACO forbids "
+                f"ZIP64, so an archive has at most {in_bytes(MAX_ARCHIVE_BYTES)} (4 GiB)."
+            )
+        if len(found) > MAX_MEMBERS:
+            raise WriteError(f"A TACO archive has at most {grouped(MAX_MEMBERS)} members besides its header.")
     return [Slot(HEADER_NAME, PAYLOAD_SIZE, 0, newest), *found]
-
-
-def _refuse(name: bytes, size: int) -> NoReturn:
-    if size > MAX_ARCHIVE_BYTES:
-        raise WriteError(
-            f"The archive would be too large with '{visible(name)}': {in_bytes(size)} or more. TACO forbids ZIP64, so "
-            f"an archive has at most {in_bytes(MAX_ARCHIVE_BYTES)} (4 GiB)."
-        )
-    raise WriteError(f"A TACO archive has at most {grouped(MAX_MEMBERS)} members besides its header.")
 
 
 def archive_size(placed: Sequence[Slot]) -> int:
