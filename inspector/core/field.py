@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar, overload
 
 from inspector.core.kinds import Family, Kind, Role, Shape, family_of, is_structure, role_of
@@ -91,48 +91,7 @@ class Computed(LazyRows[Row]):
         return self._make(at)
 
 
-class PlacedFields(LazyRows[Field]):
-    """Fields in file order, made on access, of which a subclass knows where they are."""
-
-    @abstractmethod
-    def rows(self, start: int, stop: int) -> range:
-        """The rows that may meet the bytes ``[start, stop)``."""
-
-
-class RecordFields(PlacedFields):
-    """The fields of a record, one after another from the byte ``start`` on; ``make(i)`` makes the field ``i``.
-
-    ``stops`` are where they end, counted from ``start``; none is empty. Who looks for one byte makes one field.
-    """
-
-    def __init__(self, start: int, stops: Sequence[int], make: Callable[[int], Field]) -> None:
-        self._start = start
-        self._stops = stops
-        self._make = make
-
-    def __len__(self) -> int:
-        return len(self._stops)
-
-    def __iter__(self) -> Iterator[Field]:
-        return map(self._make, range(len(self._stops)))
-
-    def __eq__(self, other: object) -> bool:
-        return tuple(self) == (tuple(other) if isinstance(other, RecordFields) else other)
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
-    def row(self, at: int) -> Field:
-        """Row ``at``."""
-        return self._make(at)
-
-    def rows(self, start: int, stop: int) -> range:
-        """The rows that meet the bytes ``[start, stop)``."""
-        low = bisect_right(self._stops, start - self._start)
-        return range(low, min(len(self._stops), bisect_left(self._stops, stop - self._start, lo=low) + 1))
-
-
-class FieldTable(PlacedFields):
+class FieldTable(LazyRows[Field]):
     """Very many fields in file order, made on access.
 
     Row ``i`` begins at ``starts[i]`` and ends at or before ``starts[i + 1]``; the rows are disjoint and together own
@@ -212,8 +171,11 @@ def tile(fields: Iterable[Field], spans: Sequence[Span], missing: Kind = Kind.GA
     outside ``spans`` are dropped. The result is in file order; fields without spans come last.
     """
     fields = tuple(fields)
-    if len(spans) == 1 and _is_tiled(fields, spans[0]):
-        return fields
+    pieces = [each.spans[0] for each in fields if len(each.spans) == 1 and each.spans[0].size > 0]
+    if len(spans) == 1 and len(pieces) == len(fields):
+        at, end = spans[0]
+        if [at, *(each.stop for each in pieces)] == [*(each.start for each in pieces), end]:
+            return fields  # as those of most records do
     free = [span for span in spans if span.size > 0]
     kept: list[Field] = []
     facts: list[Field] = []
@@ -228,19 +190,6 @@ def tile(fields: Iterable[Field], spans: Sequence[Span], missing: Kind = Kind.GA
     kept += [Field(str(missing), missing, (span,), note=note) for span in free]
     kept.sort(key=lambda field: (field.start, field.spans[-1].stop))
     return (*kept, *facts)
-
-
-def _is_tiled(fields: Sequence[Field], span: Span) -> bool:
-    """Whether the fields own the bytes of ``span`` already, one after another, as those of most records do."""
-    at, end = span
-    for field in fields:
-        if len(field.spans) != 1:
-            return False
-        start, stop = field.spans[0]
-        if start != at or stop <= start:
-            return False
-        at = stop
-    return at == end
 
 
 def _owning(field: Field, owned: Sequence[Span]) -> Field:
@@ -323,7 +272,7 @@ class Run(NamedTuple):
 
 def positions(fields: Sequence[Field], start: int, stop: int) -> range:
     """The positions among siblings of those that may meet the bytes ``[start, stop)``."""
-    return fields.rows(start, stop) if isinstance(fields, PlacedFields) else range(len(fields))
+    return fields.rows(start, stop) if isinstance(fields, FieldTable) else range(len(fields))
 
 
 def runs(
@@ -459,12 +408,3 @@ def at_path(fields: Sequence[Field], path: Sequence[int]) -> Field | None:
         field = fields[position]
         fields = field.below
     return field
-
-
-def leaves(fields: Iterable[Field]) -> Iterator[Field]:
-    """Every field without children, depth first."""
-    for field in fields:
-        if field.children:
-            yield from leaves(field.children)
-        else:
-            yield field

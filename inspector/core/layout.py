@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple, get_type_hints
 
-from inspector.core.field import Field, RecordFields, Value
+from inspector.core.field import Field, Value
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import hexadecimal
@@ -82,10 +82,10 @@ class Record:
 
     def __init__(self, *parts: Part) -> None:
         self.parts = parts
-        self._stops = list(accumulate(part.size for part in parts))
-        self.size = self._stops[-1]
+        stops = list(accumulate(part.size for part in parts))
+        self.size = stops[-1]
         self._places = {
-            part.name: (part, slice(stop - part.size, stop)) for part, stop in zip(parts, self._stops, strict=True)
+            part.name: (part, slice(stop - part.size, stop)) for part, stop in zip(parts, stops, strict=True)
         }
 
     def piece(self, name: str, data: bytes) -> bytes:
@@ -109,21 +109,3 @@ class Record:
     def fields(self, data: bytes, start: int) -> list[Field]:
         """The fields of the record at ``start``."""
         return fields_of(self.parts, data, start)
-
-    def placed(self, data: bytes, start: int, rest: Sequence[tuple[int, Callable[[int], Field]]]) -> RecordFields:
-        """The same fields of a record that is whole, each made when it is asked for.
-
-        What follows the record is ``rest``: of each piece its size and what makes its field from where it begins. No
-        part and no piece is empty.
-        """
-        parts, stops = self.parts, self._stops
-        for size, _ in rest:
-            stops = [*stops, stops[-1] + size]
-
-        def make(at: int) -> Field:
-            begin = stops[at - 1] if at else 0
-            if at < len(parts):
-                return _field_of(parts[at], data[begin : stops[at]], start + begin)
-            return rest[at - len(parts)][1](start + begin)
-
-        return RecordFields(start, stops, make)

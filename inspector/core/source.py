@@ -5,7 +5,7 @@ Zeros in a source are passed quickly: sparse files have them by the terabyte.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple, Protocol
@@ -94,20 +94,14 @@ class SplicedSource:
     def outer(self, start: int, stop: int) -> Spans:
         """The outer spans of the inner bytes ``[start, stop)``, in order; an empty range gives one empty span."""
         start, stop = max(0, min(start, self.size)), max(0, min(stop, self.size))
-        found: list[Span] = []
-        index = bisect_right(self._stops, start)
-        while index < len(self._spans) and (start < stop or not found):
-            span = self._spans[index]
-            base = self._stops[index] - span.size
-            found.append(Span(span.start + start - base, min(span.stop, span.start + stop - base)))
-            start = max(start, min(stop, self._stops[index]))
-            index += 1
-            if start >= stop:
-                break
-        if not found:
-            end = self._spans[-1].stop if self._spans else 0
-            found.append(Span(end, end))
-        return tuple(found)
+        first = bisect_right(self._stops, start)
+        last = max(first, bisect_left(self._stops, stop))
+        found = []
+        for span, end in zip(self._spans[first : last + 1], self._stops[first : last + 1], strict=True):
+            shift = span.stop - end
+            found.append(Span(max(span.start, start + shift), min(span.stop, stop + shift)))
+        beyond = self._spans[-1].stop if self._spans else 0
+        return tuple(found) or (Span(beyond, beyond),)
 
     @property
     def spans(self) -> tuple[Span, ...]:

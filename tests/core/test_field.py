@@ -5,12 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core import field
-from inspector.core.field import Field, FieldTable, Unread, at_path, leaves, locate, parent, runs, tile
+from inspector.core.field import Field, FieldTable, Unread, at_path, locate, parent, runs, tile
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.span import Span
 from inspector.formats._kinds import DATA_SECTION, INDEX
 from inspector.formats.caf.kinds import FOOTER
 from inspector.formats.datas3t.kinds import METADATA_ROW
+from tests.formats.archives import leaves
 
 SIZE = 80
 

@@ -10,14 +10,14 @@ from random import Random
 import pytest
 
 from inspector.core.archive import Archive
-from inspector.core.field import Field, leaves, locate
+from inspector.core.field import Field, locate
 from inspector.core.finding import Severity, first_sentence
 from inspector.core.kinds import Kind, Role
 from inspector.core.source import BytesSource
 from inspector.operations.open.opening import Opened
 from inspector.resources import resource
 from tests.damage.generator import KINDS, Memory, damaged
-from tests.formats.archives import checked, opened
+from tests.formats.archives import checked, leaves, opened
 from tests.sweeping import in_the_sweep
 
 CONTENT, DIGEST, RECORD = "content", "digest", "record"

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from inspector.core.archive import Archive
 from inspector.core.cause import wrong
-from inspector.core.field import leaves
+from inspector.core.field import Field
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.operations.check.checking import check_archive
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.open import opening
+
+
+def leaves(fields: Iterable[Field]) -> Iterator[Field]:
+    """Every field without children, depth first."""
+    for field in fields:
+        if field.children:
+            yield from leaves(field.children)
+        else:
+            yield field
 
 
 def opened(source: Source) -> opening.Opened:

@@ -8,9 +8,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.field import leaves
 from inspector.formats._zstd import PIECE, Stream, ZstdError, decompress
 from inspector.formats._zstd_fields import frame_field
+from tests.formats.archives import leaves
 
 NOISE = Random(11).randbytes(300_000)
 CONTENTS = [b"", b"short", b"again " * 50_000, bytes(2_000_000), NOISE, NOISE + bytes(400_000)]

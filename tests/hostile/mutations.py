@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from random import Random
 
-from inspector.core.field import leaves
 from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.operations.open import opening
+from tests.formats.archives import leaves
 
 MAX_FIELDS = 2_000
 NUMBERS = (0, 1, 2, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 2**63 - 1, 2**63, 2**64 - 1)

@@ -12,7 +12,6 @@ from random import Random
 
 import pytest
 
-from inspector.core.field import leaves
 from inspector.core.format import MemberError
 from inspector.core.limits import BOUNDS
 from inspector.core.program.progress import Progress
@@ -20,6 +19,7 @@ from inspector.core.source import BytesSource
 from inspector.operations.check.checking import check_archive
 from inspector.operations.edit.plan_repairs import plan
 from inspector.operations.open import opening
+from tests.formats.archives import leaves
 from tests.hostile.mutations import fields_of, mutations
 from tests.sweeping import in_the_sweep
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from itertools import islice
 from operator import add
 
 from msgspec import Struct
 
 from inspector.core.archive import Emitter
-from inspector.core.field import Census, Field, FieldTable, Unread, census, parent, tile
+from inspector.core.field import Census, Field, FieldTable, Unread, census, parent
 from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
-from inspector.core.layout import Record, fields_of
+from inspector.core.layout import Part, fields_of
 from inspector.core.limits import BOUNDS
 from inspector.core.member import SHARED, UNREADABLE, Codec
 from inspector.core.names import visible
@@ -74,12 +74,12 @@ _DIRECTORY_ROLES |= family_bit(Family.INDEX)
 class FirstMember(Struct, frozen=True):
     """How a format based on ZIP shows the member at the start of the file.
 
-    ``record`` describes its local header and ``file_name`` is the name of the field with its name, both in the terms of
+    ``parts`` are those of its local header and ``file_name`` is what the field of its name is called, in the terms of
     that format; ``content`` makes the field of its data from the span and the member's index, with structures of these
     ``families`` and roles beside those of a member (a set, see ``role_set``).
     """
 
-    record: Record
+    parts: tuple[Part, ...]
     file_name: str
     content: Callable[[Span, int], Field]
     families: int = 0
@@ -91,54 +91,38 @@ _ELSEWHERE = "Other members claim these bytes too and show them."
 _CONTENT_LABEL = "content"
 
 _PLAIN = FirstMember(
-    Record(*LOCAL_PARTS),
+    LOCAL_PARTS,
     "file name",
     lambda span, member: Field("file data", Kind.DATA, (span,), member=member, label=_CONTENT_LABEL),
 )
 
 
-CENTRAL_RECORD = Record(*CENTRAL_PARTS)
-
-
 def _header(source: Source, span: Span, member: int | None, shown_as: FirstMember | None) -> Field:
     """A header with its name, extra field and comment: a local one as ``shown_as`` says, a central one for None."""
-    local, record = shown_as is not None, shown_as.record if shown_as is not None else CENTRAL_RECORD
-    data = source.read(span.start, span.size)
-    head, packed = data[: record.size], LOCAL_STRUCT if local else CENTRAL_STRUCT
-    numbers = packed.unpack(head) if len(head) == record.size else (0,) * len(CENTRAL_PARTS)
+    local, parts = shown_as is not None, shown_as.parts if shown_as is not None else CENTRAL_PARTS
+    data, packed = source.read(span.start, span.size), LOCAL_STRUCT if local else CENTRAL_STRUCT
+    size = packed.size
+    numbers = packed.unpack(data[:size]) if len(data) >= size else (0,) * len(CENTRAL_PARTS)
     flags, _, _, _, _, stored, decoded, name_size, extra_size = numbers[2 if local else 3 :][:9]
-    name_stop = record.size + name_size
-    extra_stop = len(data) if local else name_stop + extra_size
-    placeholders = (decoded == FULL_32, stored == FULL_32, not local and numbers[-1] == FULL_32)
-    word = shown_as.file_name if shown_as is not None else "file name"
-    pieces: tuple[tuple[bytes, Callable[[bytes, int], Field]], ...] = (
-        (
-            data[record.size : name_stop],
-            lambda name, at: Field(word, Kind.NAME, (Span(at, at + len(name)),), visible(name), name_note(name, flags)),
-        ),
-        (data[name_stop:extra_stop], lambda extra, at: extra_field(extra, at, placeholders, local=local)),
-        (
-            data[extra_stop:],
-            lambda comment, at: Field("file comment", Kind.TEXT, (Span(at, at + len(comment)),), visible(comment)),
-        ),
-    )
-    rest = [(len(piece), partial(make, piece)) for piece, make in pieces if piece]
-    # Each is made when it is asked for, unless the header is cut off.
-    children: Sequence[Field]
-    if len(data) == span.size >= record.size:
-        children = record.placed(data, span.start, rest)
-    else:
-        cut_off, at = record.fields(data[: record.size], span.start), span.start + record.size
-        for size, make in rest:
-            cut_off.append(make(at))
-            at += size
-        children = tile(cut_off, (span,))
+    name, rest = data[size : size + name_size], data[size + name_size :]
+    extra, comment = (rest, b"") if local else (rest[:extra_size], rest[extra_size:])
+    children, at = fields_of(parts, data[:size], span.start), span.start + size
+    if name:
+        word, note = shown_as.file_name if shown_as is not None else "file name", name_note(name, flags)
+        children.append(Field(word, Kind.NAME, (Span(at, at + len(name)),), visible(name), note))
+        at += len(name)
+    if extra:
+        placeholders = (decoded == FULL_32, stored == FULL_32, not local and numbers[-1] == FULL_32)
+        children.append(extra_field(extra, at, placeholders, local=local))
+        at += len(extra)
+    if comment:
+        children.append(Field("file comment", Kind.TEXT, (Span(at, at + len(comment)),), visible(comment)))
     if local:
-        where = "APPNOTE 4.3.7"
-        return Field(_LOCAL_NAME, LOCAL_HEADER, (span,), None, "", children, "", where, member, label=_LOCAL_LABEL)
-    shown = visible(data[record.size : name_stop])
-    label, name = f"central record, {shown}", "central directory header"
-    return Field(name, CENTRAL_HEADER, (span,), shown, children=children, member=member, label=label)
+        where, label = "APPNOTE 4.3.7", _LOCAL_LABEL
+        return parent(_LOCAL_NAME, LOCAL_HEADER, (span,), children, specification=where, member=member, label=label)
+    called, shown = "central directory header", visible(name)
+    label = f"central record, {shown}"
+    return parent(called, CENTRAL_HEADER, (span,), children, value=shown, member=member, label=label)
 
 
 class MemberRows:

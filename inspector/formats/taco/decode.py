@@ -7,7 +7,6 @@ from itertools import combinations
 from inspector.core.archive import Emitter
 from inspector.core.field import Field
 from inspector.core.kinds import Family, Kind, Role, role_set
-from inspector.core.layout import Record
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
@@ -64,7 +63,7 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
         return Field("file data", Kind.DATA, (span,), member=member)
 
     first_member = FirstMember(
-        Record(*(part._replace(name=name) for part, name in zip(LOCAL_PARTS, _LOCAL_NAMES, strict=True))),
+        tuple(part._replace(name=name) for part, name in zip(LOCAL_PARTS, _LOCAL_NAMES, strict=True)),
         "Filename",
         content,
         role_set(Role.PADDING, Family.TACO),

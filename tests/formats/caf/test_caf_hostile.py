@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.archive import Archive
-from inspector.core.field import leaves
 from inspector.core.format import MemberError
 from inspector.core.program.progress import Progress
 from inspector.formats.caf import FORMAT
+from tests.formats.archives import leaves
 
 Decoded = Callable[[bytes], Archive]
 SAMPLES = (

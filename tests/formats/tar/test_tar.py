@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.field import Field, leaves
+from inspector.core.field import Field
 from inspector.core.format import MemberError, ProbeResult
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER
@@ -13,7 +13,7 @@ from inspector.core.source import BytesSource
 from inspector.formats import recognise, tar
 from inspector.formats._kinds import TAR_END, TAR_EXTENSION, TAR_HEADER
 from inspector.formats._tar import walk
-from tests.formats.archives import assert_covered, codes
+from tests.formats.archives import assert_covered, codes, leaves
 from tests.formats.tar.tar_building import (
     LONG,
     build,

@@ -19,7 +19,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.field import Field, census, leaves, locate, runs
+from inspector.core.field import Field, census, locate, runs
 from inspector.core.kinds import Kind, Role
 from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, Stored
@@ -31,6 +31,7 @@ from inspector.operations.open.listing import load
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.open.overview import overview
 from inspector.operations.session.layers import StreamMapping
+from tests.formats.archives import leaves
 from tests.formats.zip.test_compression import by_hand
 from tests.operations.archives import opened
 
