@@ -1,10 +1,8 @@
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core import field
 from inspector.core.field import Field, FieldTable, Unread, at_path, locate, parent, runs, tile
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.span import Span
@@ -51,10 +49,7 @@ def test_fields_that_tile_already_are_kept_as_they_are(steps: list[tuple[int, in
         at = start + size
         given_fields.append(Field(f"{start}", Kind.NUMBER, (Span(start, at),)))
     span = Span(2, max(2, at + more))
-    found = tile(given_fields, (span,))
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(field, "_is_tiled", lambda *_: False)
-        assert found == tile(given_fields, (span,))
+    assert tile(given_fields, (span,)) == tile(given_fields, (span, Span(span.stop, span.stop)))
 
 
 @given(fields())
