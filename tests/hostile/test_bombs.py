@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 import tracemalloc
@@ -15,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.__main__ import main
-from inspector.core import layout
 from inspector.core.field import Field, locate
 from inspector.core.kinds import Kind
 from inspector.core.limits import BOUNDS, Bounds
@@ -172,25 +170,6 @@ def test_a_long_label_is_told_beside_each_string_in_part() -> None:
     offsets = range(30, 30 + len(name), 5)
     assert sum(len(places.field_text(offset)) for offset in offsets) <= len(name) * BOUNDS.output_per_byte
     assert places.field_text(30).endswith("… > local header > file name")
-
-
-def test_who_looks_for_one_byte_of_a_header_makes_the_fields_around_it_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    archive, _ = decoded(bombs.one_claim(2_000, 10), "a.zip")
-    made: list[str] = []
-    real = layout._field_of
-
-    def counted(part: layout.Part, piece: bytes, start: int) -> Field:
-        made.append(part.name)
-        return real(part, piece, start)
-
-    monkeypatch.setattr(layout, "_field_of", counted)
-    data = archive.source.read(0, archive.source.size)
-    offsets = [text.start() for text in re.finditer(rb"[ -~]{3,}", data)]
-    places = Places(archive.fields)
-    said = {offset: places.field_text(offset) for offset in offsets}
-    assert len(said) > 1_700
-    assert said[offsets[-1]].endswith(" > file name")
-    assert len(made) <= len(said) // 10
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from inspector.core.field import Field, PlacedFields
+from inspector.core.field import Field, FieldTable
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.span import Span
@@ -203,7 +203,7 @@ def place_in(archive: Opened, expression: str) -> int:
 
 # ---- where a byte is -------------------------------------------------------------------------------------------------
 
-_Level = PlacedFields | list[tuple[int, int, Field]]
+_Level = FieldTable | list[tuple[int, int, Field]]
 """Fields beside each other: a table, which finds its rows itself, or each piece of each in order."""
 
 
@@ -229,7 +229,7 @@ class Places:
 
 
 def _level(fields: Sequence[Field]) -> _Level:
-    if isinstance(fields, PlacedFields):
+    if isinstance(fields, FieldTable):
         return fields
     pieces = [(*span, field) for field in fields for span in field.spans if span.size > 0]
     return sorted(pieces, key=lambda piece: piece[0])
@@ -237,7 +237,7 @@ def _level(fields: Sequence[Field]) -> _Level:
 
 def _owner(level: _Level, offset: int) -> tuple[Field, Span] | None:
     """The field that owns the byte, and the piece of it in which the byte is."""
-    if isinstance(level, PlacedFields):
+    if isinstance(level, FieldTable):
         rows = map(level.__getitem__, level.rows(offset, offset + 1))
         pieces = ((field, span) for field in rows for span in field.spans)
         return next((each for each in pieces if each[1].start <= offset < each[1].stop), None)
