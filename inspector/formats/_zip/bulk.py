@@ -21,11 +21,12 @@ from inspector.core.source import Source
 from inspector.formats._zip.compression import CODECS
 from inspector.formats._zip.directory import EXTRA_GUESS_BYTES, DirectoryWalk
 from inspector.formats._zip.extra import is_harmless
-from inspector.formats._zip.members import DOS_FOLDER, PLAIN_TYPES, SET_ID, impossible_time
+from inspector.formats._zip.members import PLAIN_TYPES, SET_ID, impossible_time
 from inspector.formats._zip.records import (
     CENTRAL,
     CENTRAL_SIZE,
     CENTRAL_STRUCT,
+    DOS_FOLDER,
     FULL_32,
     HAS_DESCRIPTOR,
     LOCAL,

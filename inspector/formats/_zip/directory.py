@@ -43,7 +43,9 @@ from inspector.formats._zip.records import (
     LOCAL_STRUCT,
     MASKED,
     MAX_MEMBERS,
+    OFFSET_FIELD,
     UNSUPPORTED,
+    ZIP64_VERSION,
     Central,
     Header,
     Local,
@@ -452,29 +454,20 @@ class Difference(NamedTuple):
     central: tuple[int, int]
 
 
-_OFFSET = (42, 46)
-"""The field of the central header with the offset of the local one."""
-
-
 _MAX_RATIO = 1032
 """Deflate makes at most so much of one byte."""
-
-
-_ZIP64_VERSION = 45
-"""The version needed to extract a member with ZIP64 numbers (4.4.3.2)."""
 
 
 _VERSIONS_BY_MAVEN = (10, 20)
 """The versions needed that the archiver of Maven writes into the local and the central header."""
 
 
-_CENTRAL_SHIFT = 2
-"""Fields of the central header are this many bytes further on, after the version made by."""
-
-
 def _at(start: int, stop: int, what: FindingType, text: str) -> Difference:
-    """A difference in a field that both headers have, at ``[start, stop)`` of the local one."""
-    return Difference(what, text, (start, stop), (start + _CENTRAL_SHIFT, stop + _CENTRAL_SHIFT))
+    """A difference in a field that both headers have, at ``[start, stop)`` of the local one.
+
+    In the central one it is two bytes further on, after the version made by.
+    """
+    return Difference(what, text, (start, stop), (start + 2, stop + 2))
 
 
 def has_wide_sizes(source: Source, at: int) -> bool:
@@ -489,7 +482,7 @@ def differences(
     """The differences; ``central`` has its ZIP64 numbers filled in, and ``zip64_sizes`` says whether sizes are some."""
     if local.signature != LOCAL:
         text = f"The local signature is {local.signature.hex()}"
-        yield Difference(codes.LOCAL_SIGNATURE, text, (0, 4), _OFFSET)
+        yield Difference(codes.LOCAL_SIGNATURE, text, (0, 4), OFFSET_FIELD)
     if local_name != name:
         shown = brief(local_name[:_MAX_SHOWN_BYTES]), brief(name[:_MAX_SHOWN_BYTES])
         text = f"The name is {shown[0]} locally and {shown[1]} in the central directory"
@@ -539,9 +532,9 @@ def _is_habit(central: Central, local: Local, local_extra: bytes, *, zip64_sizes
     1.0 locally and 2.0 centrally.
     """
     large = max(central.size, central.stored, central.offset) >= FULL_32
-    if (large or zip64_sizes) and central.needed == _ZIP64_VERSION > local.needed:
+    if (large or zip64_sizes) and central.needed == ZIP64_VERSION > local.needed:
         return True
-    if local.needed == _ZIP64_VERSION > central.needed:
+    if local.needed == ZIP64_VERSION > central.needed:
         return any(record.identifier == ZIP64 for record in extra_records(local_extra))
     return (local.needed, central.needed) == _VERSIONS_BY_MAVEN
 

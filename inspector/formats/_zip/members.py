@@ -15,6 +15,7 @@ from inspector.formats._zip import codes
 from inspector.formats._zip.compression import decompressed
 from inspector.formats._zip.extra import TIMESTAMP, extra_records
 from inspector.formats._zip.records import (
+    DOS_FOLDER,
     ENCRYPTED,
     MASKED,
     STRONG,
@@ -74,10 +75,6 @@ PLAIN_TYPES = frozenset((0, 8))
 
 
 _FIFO, _FOLDER, _LINK = 1, 4, 10
-
-
-DOS_FOLDER = 0x10
-"""The bit of a folder in the attributes of DOS, which programs of all systems set."""
 
 
 _SEPARATORS = (b"/", b"\\")

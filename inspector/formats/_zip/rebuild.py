@@ -30,6 +30,7 @@ from inspector.formats._zip.records import (
     END_SIZE,
     FULL_32,
     LOCAL,
+    OFFSET_FIELD,
     LocalFile,
     central_headers,
     codec_of,
@@ -39,10 +40,6 @@ from inspector.formats._zip.records import (
     zip64,
 )
 from inspector.formats._zip.strays import MAX_SEARCHED_BYTES, Scanner, ScanResult, Verified
-
-_OFFSET_FIELD = (42, 46)
-"""The field of a central directory header with the offset of the local header."""
-
 
 _COMPARED_BYTES = 4096
 
@@ -274,7 +271,7 @@ def _retained(entries: list[_WholeHeader], found: ScanResult, start: int, verifi
 
 def _narrow(header: bytes) -> bool:
     """Whether a header has its offset in its own 32-bit field."""
-    return header[slice(*_OFFSET_FIELD)] != b"\xff" * 4
+    return header[slice(*OFFSET_FIELD)] != b"\xff" * 4
 
 
 def _whole_entries(source: Source, start: int, limit: int, shift: int) -> Iterator[_WholeHeader]:
@@ -304,7 +301,7 @@ def _with_offset(header: _WholeHeader, offset: int) -> bytes:
     """The header with another offset, if its 32-bit field holds it."""
     if not _narrow(header.data) or offset >= FULL_32:
         return header.data
-    start, stop = _OFFSET_FIELD
+    start, stop = OFFSET_FIELD
     return header.data[:start] + offset.to_bytes(4, "little") + header.data[stop:]
 
 

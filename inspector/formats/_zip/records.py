@@ -55,7 +55,6 @@ STRONG = 1 << 6
 UTF_8 = 1 << 11
 MASKED = 1 << 13
 STORED = 0
-DEFLATED = 8
 
 
 _METHODS = {
@@ -111,25 +110,23 @@ def flag_text(flags: Any) -> str:
 
 
 @lru_cache(maxsize=1024)
-def time_text(time: Any) -> str:
-    """An MS-DOS time as text (4.4.6)."""
+def _iso(kind: str, *numbers: int) -> str:
     import datetime as dt  # listing shows no times
 
     try:
-        return dt.time(time >> 11, time >> 5 & 63, (time & 31) * 2).isoformat()
+        return str(getattr(dt, kind)(*numbers).isoformat())
     except ValueError:
-        return "invalid time"
+        return f"invalid {kind}"
 
 
-@lru_cache(maxsize=1024)
+def time_text(time: Any) -> str:
+    """An MS-DOS time as text (4.4.6)."""
+    return _iso("time", time >> 11, time >> 5 & 63, (time & 31) * 2)
+
+
 def date_text(date: Any) -> str:
     """An MS-DOS date as text (4.4.6)."""
-    import datetime as dt
-
-    try:
-        return dt.date(1980 + (date >> 9), date >> 5 & 15, date & 31).isoformat()
-    except ValueError:
-        return "invalid date"
+    return _iso("date", 1980 + (date >> 9), date >> 5 & 15, date & 31)
 
 
 def version_text(version: Any) -> str:
@@ -162,7 +159,7 @@ def _external_note(attributes: Any) -> str:
     mode = attributes >> 16
     words = [f"UNIX mode {mode:o}"] if mode else []
     words += ["symbolic link"] if mode & 0o170000 == 0o120000 else []
-    words += ["folder"] if attributes & 0x10 else []
+    words += ["folder"] if attributes & DOS_FOLDER else []
     return ", ".join(words)
 
 
@@ -298,8 +295,12 @@ class Problem(NamedTuple):
     spans: tuple[tuple[int, int], ...] = ()
 
 
-_ZIP64_VERSION = 45
-_FOLDER_ATTRIBUTE = 0x10
+ZIP64_VERSION = 45
+"""The version needed to extract a member with ZIP64 numbers (4.4.3.2)."""
+DOS_FOLDER = 0x10
+"""The bit of a folder in the attributes of DOS, which programs of all systems set."""
+OFFSET_FIELD = (42, 46)
+"""The field of a central header with the offset of the local one."""
 
 
 def make_local_header(local: Local, name: bytes, extra: bytes) -> bytes:
@@ -311,7 +312,7 @@ def make_local_header(local: Local, name: bytes, extra: bytes) -> bytes:
     sizes = (FULL_32, FULL_32) if wide else (local.stored, local.size)
     header = local._replace(
         signature=LOCAL,
-        needed=max(local.needed, _ZIP64_VERSION) if wide else local.needed,
+        needed=max(local.needed, ZIP64_VERSION) if wide else local.needed,
         stored=sizes[0],
         size=sizes[1],
         name_length=len(name),
@@ -331,8 +332,8 @@ def make_central_header(local: Local, name: bytes, extra: bytes, offset: int, ce
     wide = b"".join(number.to_bytes(8, "little") for number in numbers if number >= FULL_32)
     extra = _zip64(wide) + _central_extra(extra)
     size, stored, place = (min(number, FULL_32) for number in numbers)
-    needed = max(local.needed, _ZIP64_VERSION) if wide else local.needed
-    folder = _FOLDER_ATTRIBUTE if name.endswith(b"/") else 0
+    needed = max(local.needed, ZIP64_VERSION) if wide else local.needed
+    folder = DOS_FOLDER if name.endswith(b"/") else 0
     header = Central(
         signature=CENTRAL,
         made_by=needed & 0xFF if central is None else central.made_by,
@@ -414,7 +415,7 @@ def make_end_records(entries: int, directory_size: int, directory_offset: int, c
     wide = b""
     if end.entries == FULL_16 or FULL_32 in (end.directory_size, end.directory_offset):
         numbers = (entries, entries, directory_size, directory_offset)
-        record = Zip64End(ZIP64_END, ZIP64_END_SIZE - 12, _ZIP64_VERSION, _ZIP64_VERSION, 0, 0, *numbers)
+        record = Zip64End(ZIP64_END, ZIP64_END_SIZE - 12, ZIP64_VERSION, ZIP64_VERSION, 0, 0, *numbers)
         locator = pack("<4sIQI", ZIP64_LOCATOR, 0, directory_offset + directory_size, 1)
         wide = ZIP64_END_STRUCT.pack(*record) + locator
     return wide + END_STRUCT.pack(*end) + comment
