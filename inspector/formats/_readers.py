@@ -158,18 +158,13 @@ def _open_zip(trace: Recorder, file: RecordingFile) -> None:
             trace.current = info.filename
             trace.state["member"] = visible(info.filename)
             trace.step("open and read to the end", None, info.filename)
-            with file.part():
-                _read_zip_member(trace, archive, info)
+            bounded = info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+            with file.part(), archive.open(info) as content:
+                while piece := content.read(BLOCK if bounded else _SMALL_PIECE):
+                    trace.add_given(len(piece))
             trace.give(info.filename, 0)
             trace.state["members"] = trace.members
     trace.current = None
-
-
-def _read_zip_member(trace: Recorder, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
-    bounded = info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-    with archive.open(info) as content:
-        while piece := content.read(BLOCK if bounded else _SMALL_PIECE):
-            trace.add_given(len(piece))
 
 
 # ---- tarfile ---------------------------------------------------------------------------------------------------------

@@ -38,85 +38,59 @@ def inside_zstd(stored: Stored, *, in_frame: bool = False) -> Sequence[Field]:
 
     ``in_frame``: it may begin between two blocks of a frame. What does not divide into whole blocks then is one field.
     """
-    return Unread(lambda: tuple(_Frames(stored, in_frame).fields()))
+    return Unread(lambda: tuple(_frames(stored, in_frame)))
 
 
-class _Frames:
-    """Parses zstd data: what begins between blocks is told by its first bytes, as the magic number is no block header.
+def _frames(stored: Stored, in_frame: bool) -> list[Field]:
+    """The fields, which own all of the data; what begins between blocks is told by its first bytes.
 
-    ``_checksum`` says whether the frame ends with one, None if its header is elsewhere.
+    The magic number is no block header.
     """
-
-    def __init__(self, stored: Stored, in_frame: bool) -> None:
-        self._stored = stored
-        self._at = stored.start
-        self._in_frame = in_frame
-        self._checksum: bool | None = None
-        self._found: list[Field] = []
-        self._left = MAX_BLOCKS
-        self._note = ""
-
-    def fields(self) -> list[Field]:
-        """The fields, which own all of the data."""
-        stored = self._stored
-        is_certain = stored.read(stored.start, len(MAGIC)) == MAGIC
-        while self._at < stored.stop and not self._note:
-            self._step()
-        if self._at == stored.stop:
-            return self._found
-        if is_certain or not self._left:
-            name = "rest" if self._left else "further blocks"
-            return [*self._found, Field(name, Kind.DATA, stored.place(self._at, stored.stop), note=self._note)]
-        note = "It does not divide into whole zstd blocks." if self._found else self._note
-        return [Field("zstd data", Kind.DATA, stored.place(stored.start, stored.stop), note=note)]
-
-    def _step(self) -> None:
-        """Take a frame header or a block, or note why there is none."""
-        head = self._stored.read(self._at, HEADER)
-        if not self._left:
-            self._note = f"Only the first {MAX_BLOCKS:,} frame headers and blocks are told apart."
-            return
-        self._left -= 1
-        if head.startswith(MAGIC):
-            self._take_header(head)
-        elif self._in_frame:
-            self._take_block(head)
-        else:
-            self._note = "No zstd frame begins here."
-
-    def _take_header(self, head: bytes) -> None:
-        try:
-            header = frame_header(head)
-        except ZstdError as error:
-            self._note = str(error)
-            return
-        self._found += _header_fields(head, self._at, header, self._stored.place)
-        self._at += header.size
-        self._in_frame, self._checksum = True, header.checksum
-
-    def _take_block(self, head: bytes) -> None:
+    found: list[Field] = []
+    at, note = stored.start, ""
+    checksum: bool | None = None  # whether the frame ends with one; None if its header is elsewhere
+    for _ in range(MAX_BLOCKS):
+        if note or at == stored.stop:
+            break
+        head = stored.read(at, HEADER)
         number = int.from_bytes(head[:BLOCK_HEADER], "little")
-        if len(head) < BLOCK_HEADER or not _is_block(number):
-            self._note = "No zstd block begins here."
-            return
-        stop = self._at + _block_size(number)
-        if stop > self._stored.stop:
-            self._note = f"The block that begins here has {in_bytes(stop - self._at)}; its end is not in this data."
-            return
-        self._found.append(_block(number, self._at, stop, self._stored.place))
-        self._at = stop
-        if number & 1:
-            self._end_frame()
+        stop = at + _block_size(number)
+        if head.startswith(MAGIC):
+            try:
+                header = frame_header(head)
+                found += _header_fields(head, at, header, stored.place)
+                at, in_frame, checksum = at + header.size, True, header.checksum
+            except ZstdError as error:
+                note = str(error)
+        elif not in_frame:
+            note = "No zstd frame begins here."
+        elif len(head) < BLOCK_HEADER or not _is_block(number):
+            note = "No zstd block begins here."
+        elif stop > stored.stop:
+            note = f"The block that begins here has {in_bytes(stop - at)}; its end is not in this data."
+        else:
+            found.append(_block(number, at, stop, stored.place))
+            end = _end(stored, stop, checksum) if number & 1 else []
+            found += end
+            at, in_frame = stop + 4 * len(end), not number & 1
+            checksum = checksum if in_frame else None
+    if at == stored.stop:
+        return found
+    if not note:
+        note = f"Only the first {MAX_BLOCKS:,} frame headers and blocks are told apart."
+        return [*found, Field("further blocks", Kind.DATA, stored.place(at, stored.stop), note=note)]
+    if stored.read(stored.start, len(MAGIC)) == MAGIC:
+        return [*found, Field("rest", Kind.DATA, stored.place(at, stored.stop), note=note)]
+    note = "It does not divide into whole zstd blocks." if found else note
+    return [Field("zstd data", Kind.DATA, stored.place(stored.start, stored.stop), note=note)]
 
-    def _end_frame(self) -> None:
-        behind = self._stored.read(self._at, 4 + len(MAGIC))
-        has_one = self._checksum
-        if has_one is None:
-            has_one = behind[:4] != MAGIC and behind[4:] in (b"", MAGIC)
-        if has_one and len(behind) >= 4:
-            self._found.append(_checksum(behind[:4], self._at, self._stored.place))
-            self._at += 4
-        self._in_frame, self._checksum = False, None
+
+def _end(stored: Stored, at: int, checksum: bool | None) -> list[Field]:
+    """The checksum of a frame whose last block ends at ``at``, if it has one."""
+    behind = stored.read(at, 4 + len(MAGIC))
+    if checksum is None:
+        checksum = behind[:4] != MAGIC and behind[4:] in (b"", MAGIC)
+    return [_checksum(behind[:4], at, stored.place)] if checksum and len(behind) >= 4 else []
 
 
 def frame_field(data: bytes, start: int) -> Field:

@@ -151,7 +151,7 @@ def test_only_so_many_blocks_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> 
 
     assert [field.name for field in found][-3:] == ["block", "block", "further blocks"]
     assert found[-1].spans[-1].stop == source.size
-    assert len(source.reads) == 5
+    assert len(source.reads) == 3
 
 
 @given(st.integers(0, len(FRAMES) - 1), st.integers(0, 7), st.integers(1, len(FRAMES)), st.booleans())
