@@ -8,7 +8,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from inspector.core.format import MemberError, RefusedMemberError, needs_too_much_memory
 from inspector.core.member import Codec, Member
@@ -43,14 +43,6 @@ _MAX_OVER_BYTES = 4096
 _LZMA_HEADER = 4
 """Bytes before the properties of LZMA (5.8.8): the version of the SDK, and their size."""
 _LZMA_PROPERTIES = 5
-
-
-class _Stream(NamedTuple):
-    """A decoder, and what is left of the data it was made from. ``marked``: the data says where it ends."""
-
-    decoder: BZ2Decompressor | LZMADecompressor
-    rest: bytes = b""
-    marked: bool = True
 
 
 def decompressed(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
@@ -153,15 +145,18 @@ def _bounded(decoder: BZ2Decompressor | LZMADecompressor, stored: Iterator[bytes
             return
 
 
-def _opened(member: Member, stored: Iterator[bytes]) -> _Stream:
-    """The decoder of a member. Raises MemberError, and what lzma raises."""
+def _opened(member: Member, stored: Iterator[bytes]) -> tuple[BZ2Decompressor | LZMADecompressor, bytes, bool]:
+    """The decoder of a member, data that was read, and whether the data says where it ends.
+
+    Raises MemberError, and what lzma raises.
+    """
     import bz2  # few archives need either
     import lzma
 
     if member.codec is Codec.BZIP2:
-        return _Stream(bz2.BZ2Decompressor())
+        return bz2.BZ2Decompressor(), b"", True
     if member.codec is Codec.XZ:
-        return _Stream(lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=2 * _MAX_DICTIONARY_BYTES))
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=2 * _MAX_DICTIONARY_BYTES), b"", True
     data = b""
     while len(data) < _LZMA_HEADER + _LZMA_PROPERTIES and (piece := next(stored, b"")):
         data += piece
@@ -187,4 +182,4 @@ def _opened(member: Member, stored: Iterator[bytes]) -> _Stream:
     }
     decoder = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[filters])
     # Bit 1 of the flags says whether there is a mark at the end; without one the size says where that is.
-    return _Stream(decoder, data[_LZMA_HEADER + size :], marked=False)
+    return decoder, data[_LZMA_HEADER + size :], False

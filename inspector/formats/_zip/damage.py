@@ -84,10 +84,6 @@ def _missing(archive: Archive) -> Missing | None:
     return Missing(inside + directory, f"{where} the central directory of {len(members):,} entries should follow.")
 
 
-def _begins(source: Source, at: int) -> bool:
-    return source.read(at, len(LOCAL)) == LOCAL
-
-
 def _last(source: Source, low: int) -> int | None:
     """Where the archive begins that ends with the file, by its end record."""
     eocd = find_eocd(since(source, low))
@@ -100,7 +96,7 @@ def _last(source: Source, low: int) -> int | None:
 def _fronts(archive: Archive, progress: Progress) -> Sequence[int]:  # noqa: ARG001 - as declared
     source = archive.source
     at = _last(source, 0)
-    if at is None and not _begins(source, 0):  # its end is damaged too, so only text is told from a lost beginning
+    if at is None and source.read(0, 4) != LOCAL:  # its end is damaged too, so only text is told from a lost beginning
         data = source.read(0, TAIL_TEXT_BYTES)
         found = data.find(LOCAL)
         at = found if found > 0 and is_text(data[:found]) else None
@@ -203,9 +199,9 @@ def _flipped_field(archive: Archive, finding: Finding) -> FoundCause | None:
     if first.size != second.size or not 0 < first.size <= 1 << 16:
         return None
     some, other = archive.source.read(first.start, first.size), archive.source.read(second.start, second.size)
-    if len(some) != len(other) or (int.from_bytes(some) ^ int.from_bytes(other)).bit_count() != 1:
+    at = one_bit(some, other)
+    if at is None:
         return None
-    at = next(at for at, (left, right) in enumerate(zip(some, other, strict=True)) if left != right)
     places = (Span(first.start + at, first.start + at + 1), Span(second.start + at, second.start + at + 1))
     return FoundCause(
         Cause.FLIPPED_BIT,
@@ -228,7 +224,7 @@ DAMAGE = Damage(
     flipped_record=_flipped_record,
     flipped_field=_flipped_field,
     landmarks=lambda archive: tuple(_landmarks(archive)),
-    begins=_begins,
+    begins=lambda source, at: source.read(at, 4) == LOCAL,
     end=zip_end,
     last=_last,
     fronts=_fronts,

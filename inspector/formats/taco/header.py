@@ -70,6 +70,10 @@ _ENTRY_SIZE = 16
 HEADER_NAME = str(Layout.HEADER).encode()
 
 
+ELSEWHERE = "elsewhere in this file"
+"""The target of an entry that points to no member but into the file."""
+
+
 class TacoHeader(Struct, frozen=True):
     """A TACO header, for display and editing.
 
@@ -187,7 +191,7 @@ def target_text(directory: Directory, size: int, entry: tuple[int, int]) -> str:
         return "outside this file" if offset >= size else "begins in this file and ends outside"
     if offset < HEADER_SIZE and length:
         return "in the header itself"
-    return "elsewhere in this file"
+    return ELSEWHERE
 
 
 def payload_field(source: Source, header: TacoHeader, span: Span, targets: tuple[str, ...], member: int) -> Field:

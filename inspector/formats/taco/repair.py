@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Container, Iterator, Mapping, Sequence
-from enum import StrEnum
 from functools import partial
 
 from inspector.core.archive import Archive
@@ -21,6 +20,7 @@ from inspector.formats._zip.repair import in_place, repair_end, repair_headers, 
 from inspector.formats._zip.salvage import copied, has_whole, salvage
 from inspector.formats.taco.edit import payload_edit, payload_of, why_not_editable
 from inspector.formats.taco.header import (
+    ELSEWHERE,
     HEADER_NAME,
     HEADER_SIZE,
     LOCAL_CRC_OFFSET,
@@ -37,18 +37,6 @@ _HEADER_CODES = frozenset({"taco-torn-after-write-1", "taco-torn-after-write-2",
 
 _PAYLOAD_SPAN = Span(HEADER_SIZE - PAYLOAD_SIZE, HEADER_SIZE)
 """The payload of a header with the layout of the specification."""
-
-
-_ELSEWHERE = "elsewhere in this file"
-"""The target text of an entry that points to no member but into the file."""
-
-
-class _Outcome(StrEnum):
-    """What happens to an entry of the header in a new archive, as a clause."""
-
-    KEPT = ""
-    ELSEWHERE = "it points elsewhere in this file and is not adjusted"
-    GONE = "its member is not in the new archive, so the entry becomes empty"
 
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
@@ -273,12 +261,12 @@ def _salvage(archive: Archive, directory: Directory) -> Repair:
     entries = header.entries[: header.count] if known else ()
     local = found.local._replace(flags=0)  # with its sizes and CRC, not in a data descriptor
 
-    kept = set(copied(archive, directory))
-    outcomes = [_outcome(directory, archive.source.size, entry, kept) for entry in entries]
+    kept, size = set(copied(archive, directory)), archive.source.size
+    outcomes = [_outcome(directory, size, entry, kept) for entry in entries]
 
     def new_header(begins: Mapping[tuple[int, int], int]) -> tuple[Local, bytes, bytes]:
         entries_there = [
-            (0, 0) if outcome is _Outcome.GONE else (begins.get((offset, offset + length), offset), length)
+            (0, 0) if outcome == _GONE else (begins.get((offset, offset + length), offset), length)
             for outcome, (offset, length) in zip(outcomes, entries, strict=True)
         ]
         payload = payload_of(entries_there, len(entries_there))
@@ -289,20 +277,18 @@ def _salvage(archive: Archive, directory: Directory) -> Repair:
         loses.append(
             f"The count of the TACO header, {header.count}: it has room for {MAX_ENTRIES}, which are all kept."
         )
-    loses += [
-        f"The target of entry {index}: {outcome}."
-        for index, outcome in enumerate(outcomes)
-        if outcome is not _Outcome.KEPT
-    ]
+    loses += [f"The target of entry {index}: {outcome}." for index, outcome in enumerate(outcomes) if outcome]
     return salvage(archive, directory, tuple(loses), new_header)
 
 
-def _outcome(directory: Directory, size: int, entry: tuple[int, int], kept: Container[tuple[int, int]]) -> _Outcome:
-    """What happens to an entry if only the ``kept`` ranges of bytes are copied to the new archive."""
+_GONE = "its member is not in the new archive, so the entry becomes empty"
+
+
+def _outcome(directory: Directory, size: int, entry: tuple[int, int], kept: Container[tuple[int, int]]) -> str:
+    """What an entry loses if only the ``kept`` ranges of bytes are copied to the new archive, as a clause."""
     offset, length = entry
-    target = target_text(directory, size, entry)
     if not length or offset >= size or (offset, offset + length) in kept:
-        return _Outcome.KEPT
-    if target == _ELSEWHERE:
-        return _Outcome.ELSEWHERE
-    return _Outcome.KEPT if offset < HEADER_SIZE else _Outcome.GONE
+        return ""
+    if target_text(directory, size, entry) == ELSEWHERE:
+        return "it points elsewhere in this file and is not adjusted"
+    return "" if offset < HEADER_SIZE else _GONE
