@@ -42,68 +42,52 @@ def read_fast(source: Source, span: Span, progress: Progress) -> Index | None:
     index = Index(span)
     index.parts.append(Part(b"format_version", Span(*(span.start + at for at in opening.span(1)))))
     index.parts.append(Part(b"files", Span(span.start + opening.start(2), stop + 1)))
-    if not _Slices(source, index, progress).read(span.start + opening.end(), stop):
+    if not _read_entries(source, index, span.start + opening.end(), stop, progress):
         return None
     index.parts[1].last = len(index)
     return index
 
 
-class _Slices:
-    """Decodes slices of entries into the columns of an index."""
+def _read_entries(source: Source, index: Index, at: int, stop: int, progress: Progress) -> bool:
+    """Read the entries in ``[at, stop)`` slice by slice; False if one is not regular."""
+    import msgspec
+    import numpy as np
 
-    def __init__(self, source: Source, index: Index, progress: Progress) -> None:
-        import msgspec
-        import numpy as np
+    class Entry(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+        start_byte: int
+        end_byte: int
 
-        class Entry(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-            start_byte: int
-            end_byte: int
-
-        self.np = np
-        self.source = source
-        self.index = index
-        self.progress = progress
-        self.decoder = msgspec.json.Decoder(dict[str, Entry])
-        self.failures = (msgspec.MsgspecError, UnicodeError, OverflowError)
-        self.hashes = array("q")
-
-    def read(self, at: int, stop: int) -> bool:
-        """Read the entries in ``[at, stop)``; False if one is not regular."""
+    decoder = msgspec.json.Decoder(dict[str, Entry])
+    all_hashes = array("q")
+    while at < stop:
+        data = source.read(at, min(SLICE_BYTES, stop - at))
+        # The last brace before a comma ends an entry: a slice cut inside a name would not decode.
+        data = data if at + len(data) >= stop else data[: data.rfind(b"},") + 1]
         try:
-            while at < stop:
-                data = self.source.read(at, min(SLICE_BYTES, stop - at))
-                # The last brace before a comma ends an entry: a slice cut inside a name would not decode.
-                size = len(data) if at + len(data) >= stop else data.rfind(b"},") + 1
-                if not size or not self.slice(data[:size], at):
-                    return False
-                at += size
-                self.progress.advance(size)
-        except self.failures:
+            entries = decoder.decode(b"{" + data.removeprefix(b",") + b"}") if data else {}
+            names = "".join(entries).encode()
+            starts = [entry.start_byte for entry in entries.values()]
+            stops = [entry.end_byte for entry in entries.values()]
+            index.starts.fromlist(starts)
+            index.stops.fromlist(stops)
+        except (msgspec.MsgspecError, UnicodeError, OverflowError):
             return False
-        hashes = self.np.frombuffer(self.hashes, self.np.int64)
-        hashes.sort()
-        return not bool((hashes[1:] == hashes[:-1]).any())
-
-    def slice(self, data: bytes, at: int) -> bool:
-        np, index = self.np, self.index
-        entries = self.decoder.decode(b"{" + data.removeprefix(b",") + b"}")
         quotes = np.flatnonzero(np.frombuffer(data, np.uint8) == ord('"'))
-        if len(quotes) != _QUOTES_PER_ENTRY * len(entries) or len(index) + len(entries) > MAX_MEMBERS:
+        irregular = not data or len(quotes) != _QUOTES_PER_ENTRY * len(entries)
+        # The decoder reads -0 as 0.
+        if irregular or len(index.starts) > MAX_MEMBERS or ((0 in starts or 0 in stops) and _MINUS.search(data)):
             return False
         index.positions.frombytes((quotes[::_QUOTES_PER_ENTRY] + at).astype(np.uint64).tobytes())
-        starts = [entry.start_byte for entry in entries.values()]
-        stops = [entry.end_byte for entry in entries.values()]
-        if (0 in starts or 0 in stops) and _MINUS.search(data):
-            return False  # the decoder reads -0 as 0
-        index.starts.fromlist(starts)
-        index.stops.fromlist(stops)
-        names, base = "".join(entries).encode(), len(index.names)
         # Names stand between the first two quotes of their entries, as they are where nothing is escaped.
         if b"\\" not in data:
             lengths = quotes[1::_QUOTES_PER_ENTRY] - quotes[::_QUOTES_PER_ENTRY] - 1
         else:
             lengths = np.fromiter((len(name.encode()) for name in entries), np.int64, len(entries))
+        index.name_stops.frombytes((np.cumsum(lengths) + len(index.names)).astype(np.uint64).tobytes())
         index.names += names
-        index.name_stops.frombytes((np.cumsum(lengths) + base).astype(np.uint64).tobytes())
-        self.hashes.fromlist(list(map(hash, entries)))
-        return True
+        all_hashes.fromlist(list(map(hash, entries)))
+        at += len(data)
+        progress.advance(len(data))
+    hashes = np.frombuffer(all_hashes, np.int64)
+    hashes.sort()
+    return not bool((hashes[1:] == hashes[:-1]).any())

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from itertools import accumulate, chain
 from operator import lt, sub
-from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
@@ -15,9 +14,6 @@ from inspector.core.finding import FindingType
 from inspector.core.member import Members
 from inspector.core.span import Span, Spans
 from inspector.formats.caf import codes
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 MAX_MEMBERS = 2_000_000
 """Members listed of one archive."""
@@ -182,47 +178,21 @@ def _suspicious(members: Members, first: int, last: int) -> Iterable[int]:
     starts = np.concatenate((np.zeros(1, np.int64), stops[:-1]))
     # Three more bytes, so that an empty name at the end has two bytes to look at.
     data = np.frombuffer(names + b"aaa", np.uint8)
-    table = _pairs()
     suspicious = (
-        table[1][data[starts]]
+        np.isin(data[starts], _BEGINNINGS)
         | (data[starts + 1] == ord(":"))
         | (stops == starts)
         | (stops - starts > _MAX_UNCHECKED_NAME_BYTES)
     )
-    if not _is_tidy(names):
-        pairs = data[:-1].astype(np.uint16)
-        pairs <<= 8
-        pairs |= data[1:]
-        places = np.searchsorted(stops, np.flatnonzero(table[0][pairs]), "right")
-        suspicious[places[places < len(stops)]] = True
+    if names.translate(None, _TIDY) or b"//" in names or b"/." in names:
+        found = np.array([match.start() for match in _HAZARDOUS.finditer(names)], np.int64)
+        suspicious[np.searchsorted(stops, found, "right")] = True
     return [first + int(place) for place in np.flatnonzero(suspicious)]
 
 
-def _is_tidy(names: bytes) -> bool:
-    """Whether none of the pairs of ``_pairs`` is in names of ASCII, which is found out in a fraction of the time."""
-    import numpy as np
-
-    if not names.isascii() or b"\\" in names:
-        return False
-    data = np.frombuffer(names, np.uint8)
-    before, after = data[:-1], data[1:]
-    bad = (before == ord("/")) & ((after == ord("/")) | (after == ord(".")))
-    return not bad.any() and (not names or (int(data.min()) >= 0x20 and not (data == 0x7F).any()))
-
-
-@cache
-def _pairs() -> tuple[NDArray[Any], NDArray[Any]]:
-    """Tables of the byte pairs, and of the first bytes, that make a UTF-8 name suspicious."""
-    import numpy as np
-
-    pairs = np.zeros((256, 256), bool)
-    pairs[:0x20] = pairs[0x7F] = pairs[ord("\\")] = True
-    pairs[ord("/"), [ord("/"), ord(".")]] = True
-    pairs[0xC2, [*range(0x80, 0xA0), 0xAD]] = True
-    pairs[0xD8, 0x9C] = True
-    pairs[0xE2, [0x80, 0x81]] = True
-    pairs[0xEF, 0xBB] = True
-    firsts = np.zeros(256, bool)
-    firsts[[ord("/"), ord(".")]] = True
-    firsts[0x80:0xC0] = True
-    return pairs.reshape(-1), firsts
+_TIDY = bytes(code for code in range(0x20, 0x7F) if code != ord("\\"))
+"""Bytes that are harmless, but for what two of them mean."""
+_BEGINNINGS = (*b"/.", *range(0x80, 0xC0))
+"""First bytes of names that may be hazardous; those from 0x80 on go on with a character of the name before."""
+_HAZARDOUS = re.compile(rb"[\x00-\x1f\x7f\\]|/[/.]|\xc2[\x80-\x9f\xad]|\xd8\x9c|\xe2[\x80\x81]|\xef\xbb")
+"""What makes a name of UTF-8 suspicious."""

@@ -19,7 +19,7 @@ from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.formats._tar import reading
 from inspector.formats._tar.check import WINDOW, ChecksumTable, Padding, check_padding, groups
-from inspector.formats._tar.header import BLOCK, padded_stop
+from inspector.formats._tar.header import padded_stop
 from inspector.formats._tar.resync import layout_of
 from inspector.formats.datas3t import codes
 from inspector.formats.datas3t.datapoints import NONE, ROW_MISSING, RangeRecords
@@ -28,8 +28,6 @@ MISMATCH = codes.HASH_MISMATCH.code
 
 _MATCHABLE = SPECIAL | HOLES | HAS_DIGEST
 """The marks that decide whether a member has a hash to compare: a regular file with a row has only HAS_DIGEST."""
-
-_VERIFIED = VERDICTS.index(Verdict.VERIFIED)
 
 _COUNTED_ELSEWHERE = frozenset((MISMATCH, ROW_MISSING, UNREADABLE))
 """Error codes that a verdict already counts, or that concern no bytes of the range."""
@@ -41,7 +39,7 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     if isinstance(records, RangeRecords) and not records.described and records.unread:
         return ""  # the recorded hashes are unknown
     if isinstance(records, RangeRecords) and records.described:
-        _Hashes(archive, emitter, progress, records).run()
+        _compare_hashes(archive, emitter, progress, records)
     else:
         check_padding(archive, emitter, progress, layout_of(archive).doubtful)
     return summary((archive,))
@@ -94,95 +92,61 @@ def _parts(verdicts: Counter[Verdict], total: int, *, unread: bool) -> list[str]
     ]
 
 
-class _Hashes:
+def _compare_hashes(archive: Archive, emitter: Emitter, progress: Progress, records: RangeRecords) -> None:
     """One pass over all datapoints."""
+    # Imported here because start-up must not wait for it.
+    import xxhash
 
-    def __init__(self, archive: Archive, emitter: Emitter, progress: Progress, records: RangeRecords) -> None:
-        # Imported here because start-up must not wait for it.
-        import xxhash
-
-        self._new, self._digest_of = xxhash.xxh64, xxhash.xxh64_intdigest
-        self._archive = archive
-        self._emitter = emitter
-        self._progress = progress
-        self._records = records
-        self._computed = records.computed
-        self._padding = Padding(emitter)
-        self._doubtful = frozenset(records.layout.doubtful)
-
-    def run(self) -> None:
-        members, size = self._archive.members, self._archive.source.size
-        self._computed.clear()
-        self._progress.begin("Comparing hashes", size)
-        self._emitter.judge_all(Verdict.NOT_CHECKED)
-        for first, last in groups(members):
-            if members.stops[last - 1] - members.starts[first] <= WINDOW:
-                self._check_group(first, last)
-            else:
-                self._check_large(first)
-            self._progress.advance(max(0, min(padded_stop(members, last - 1), size) - self._progress.done))
-        self._padding.close()
-        self._progress.advance(size - self._progress.done)
-
-    def _check_group(self, first: int, last: int) -> None:
-        """Check neighbours that fit into one read."""
-        members = self._archive.members
-        start = members.starts[first]
-        data = memoryview(self._archive.source.read(start, padded_stop(members, last - 1) - start))
-        starts, stops, digests, marks = members.starts, members.stops, members.digests, members.marks
-        assert digests is not None
-        assert marks is not None
-        verdicts = self._archive.verdicts
-        digest_of, look = self._digest_of, self._padding.look
+    members, source = archive.members, archive.source
+    digests, marks = members.digests, members.marks
+    assert digests is not None
+    assert marks is not None
+    padding, doubtful = Padding(emitter), frozenset(records.layout.doubtful)
+    records.computed.clear()
+    progress.begin("Comparing hashes", source.size)
+    emitter.judge_all(Verdict.NOT_CHECKED)
+    for first, last in groups(members):
+        low, high = members.starts[first], padded_stop(members, last - 1)
+        # Neighbours are read together, a large datapoint in pieces.
+        data = memoryview(source.read(low, high - low)) if members.stops[last - 1] - low <= WINDOW else None
         for index in range(first, last):
-            low, high = starts[index] - start, stops[index] - start
-            computed = digest_of(data[low:high])
-            if computed == digests[index] and marks[index] & _MATCHABLE == HAS_DIGEST:
-                verdicts[index] = _VERIFIED
+            start, stop, end = members.starts[index], members.stops[index], padded_stop(members, index)
+            if data is not None:
+                computed = xxhash.xxh64_intdigest(data[start - low : stop - low])
+                rest = bytes(data[stop - low : end - low])
             else:
-                self._compare(index, computed)
-            if (high - low) % BLOCK:
-                look(index, bytes(data[high : padded_stop(members, index) - start]))
+                digest = xxhash.xxh64()
+                for piece in blocks(source, start, stop, WINDOW):
+                    digest.update(piece)
+                    progress.advance(len(piece))
+                computed, rest = digest.intdigest(), source.read(stop, end - stop)
+            if marks[index] & _MATCHABLE != HAS_DIGEST:
+                emitter.judge(index, Verdict.DOUBTFUL if index in doubtful else Verdict.NOT_CHECKABLE)
+            elif computed == digests[index]:
+                emitter.judge(index, Verdict.VERIFIED)
+            else:
+                emitter.judge(index, Verdict.MISMATCH)
+                records.computed[index] = computed
+                _report_mismatch(emitter, records, index, computed, digests[index])
+            padding.look(index, rest)
+        progress.advance(max(0, min(high, source.size) - progress.done))
+    padding.close()
+    progress.advance(source.size - progress.done)
 
-    def _check_large(self, index: int) -> None:
-        """Check a datapoint that is read in pieces."""
-        members, source = self._archive.members, self._archive.source
-        start, stop = members.starts[index], members.stops[index]
-        digest = self._new()
-        for piece in blocks(source, start, stop, WINDOW):
-            digest.update(piece)
-            self._progress.advance(len(piece))
-        self._compare(index, digest.intdigest())
-        self._padding.look(index, source.read(stop, padded_stop(members, index) - stop))
 
-    def _compare(self, index: int, computed: int) -> None:
-        members = self._archive.members
-        assert members.digests is not None
-        assert members.marks is not None
-        if members.marks[index] & _MATCHABLE != HAS_DIGEST:
-            doubtful = index in self._doubtful
-            self._emitter.judge(index, Verdict.DOUBTFUL if doubtful else Verdict.NOT_CHECKABLE)
-        elif computed == members.digests[index]:
-            self._emitter.judge(index, Verdict.VERIFIED)
-        else:
-            self._emitter.judge(index, Verdict.MISMATCH)
-            self._computed[index] = computed
-            self._report_mismatch(index, computed, members.digests[index])
-
-    def _report_mismatch(self, index: int, computed: int, stored: int) -> None:
-        members, size = self._archive.members, self._archive.source.size
-        start, stop = members.starts[index], members.stops[index]
-        present = max(0, min(stop, size) - start)
-        cut = f" (all that remain of {in_bytes(stop - start)})" if present < stop - start else ""
-        self._emitter.report(
-            codes.HASH_MISMATCH,
-            f"The hash of the datapoint {brief(members.path(index))} does not match. Its {in_bytes(present)}{cut} "
-            f"hash to {computed:016x}, the metadata records {stored:016x} (row of key {self._records.keys[index]:,} "
-            f"in {self._records.metadata}). Either its bytes or that row changed after they were written. A reader "
-            "that verifies hashes rejects the datapoint.",
-            (start, stop),
-            member=index,
-        )
+def _report_mismatch(emitter: Emitter, records: RangeRecords, index: int, computed: int, stored: int) -> None:
+    start, stop = emitter.members.starts[index], emitter.members.stops[index]
+    present = max(0, min(stop, emitter.archive.source.size) - start)
+    cut = f" (all that remain of {in_bytes(stop - start)})" if present < stop - start else ""
+    emitter.report(
+        codes.HASH_MISMATCH,
+        f"The hash of the datapoint {brief(emitter.members.path(index))} does not match. Its {in_bytes(present)}{cut} "
+        f"hash to {computed:016x}, the metadata records {stored:016x} (row of key {records.keys[index]:,} "
+        f"in {records.metadata}). Either its bytes or that row changed after they were written. A reader "
+        "that verifies hashes rejects the datapoint.",
+        (start, stop),
+        member=index,
+    )
 
 
 def checksum_table(archive: Archive, records: RangeRecords, headers: Sequence[Checksum]) -> ChecksumTable:

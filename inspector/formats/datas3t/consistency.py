@@ -5,8 +5,8 @@ S3 Storage Layout: keys are contiguous inside an archive, and the object is name
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby, islice, pairwise
+from collections.abc import Sequence
+from itertools import accumulate, groupby, islice, pairwise
 
 from inspector.core.archive import MAX_FINDINGS_PER_KIND, Emitter
 from inspector.core.member import FOLDER, HOLES, SPECIAL, Members
@@ -250,7 +250,11 @@ def check_index(emitter: Emitter, records: RangeRecords) -> None:
         _report_index_count(emitter, records, rows)
     if rows.rest:
         emitter.report(codes.INDEX_CUT, f"The index ends inside a row: {rows.rest} of {INDEX_ROW} bytes are present.")
-    if len(rows) == len(members) and wrong and _assumes_one_block(rows, members):
+    sizes = [members.stored(at) for at in range(len(members))]
+    heads = accumulate((BLOCK + aligned(size) for size in sizes), initial=0)
+    # A writer that takes every header for one block, extended headers included, has these rows.
+    short = ((head, 1, size) for head, size in zip(heads, sizes, strict=False))
+    if len(rows) == len(members) and wrong and all(rows[at] == row for at, row in enumerate(short)):
         _report_one_block(emitter, members, wrong, rows)
         return
     for at in wrong:
@@ -274,19 +278,6 @@ def _report_index_count(emitter: Emitter, records: RangeRecords, rows: IndexRows
 
 def _more(others: Sequence[int]) -> str:
     return f" and {len(others) - 1:,} more" if len(others) > 1 else ""
-
-
-def _rows_with_one_block_headers(members: Members) -> Iterator[tuple[int, int, int]]:
-    """The rows of a writer that takes every header for one block, extended headers included."""
-    at = 0
-    for member in range(len(members)):
-        size = members.stored(member)
-        yield at, 1, size
-        at += BLOCK + aligned(size)
-
-
-def _assumes_one_block(rows: IndexRows, members: Members) -> bool:
-    return all(rows[at] == recorded for at, recorded in enumerate(_rows_with_one_block_headers(members)))
 
 
 def _report_one_block(emitter: Emitter, members: Members, wrong: Sequence[int], rows: IndexRows) -> None:

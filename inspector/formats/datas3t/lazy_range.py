@@ -6,7 +6,7 @@ the headers need not be walked, at one request each; they add only the extension
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -47,17 +47,12 @@ def datapoint_locations(records: RangeRecords, named: RangeName | None, size: in
         located = (DatapointLocation(key, begin, begin + BLOCK, end) for key, begin, end in rows)
         found = sorted(located, key=lambda location: location.head)
     elif records.index is not None and named is not None:
-        found = list(_locations_of_index(records, named))
+        # Index rows have no keys: they are in the order of the tar, whose keys are contiguous.
+        for row in range(len(records.index)):
+            head, blocks, size = records.index[row]
+            start = head + blocks * BLOCK
+            found.append(DatapointLocation(named.first + row, head, start, start + size))
     return found if found and _has_no_gaps(found, size) else None
-
-
-def _locations_of_index(records: RangeRecords, named: RangeName) -> Iterator[DatapointLocation]:
-    """Index rows have no keys: they are in the order of the tar, whose keys are contiguous."""
-    assert records.index is not None
-    for row in range(len(records.index)):
-        head, blocks, size = records.index[row]
-        start = head + blocks * BLOCK
-        yield DatapointLocation(named.first + row, head, start, start + size)
 
 
 def _has_no_gaps(found: Sequence[DatapointLocation], size: int) -> bool:
@@ -115,16 +110,12 @@ def _read(archive: Archive, members: Members, end: int, indices: Sequence[int]) 
     spans = [Span(heads[index], heads[index] + BLOCK) for index in indices]
     for index, block in zip(indices, gather(archive.source, spans), strict=True):
         stop = heads[index + 1] if index + 1 < len(members) else end
-        resolved = _member_in(archive, Span(heads[index], stop), block)
-        if resolved is None or datapoint_key(resolved[0]) is None or not _same_key(members, index, resolved[0]):
+        resolved, was = _member_in(archive, Span(heads[index], stop), block), datapoint_key(members.path(index))
+        now = datapoint_key(resolved[0]) if resolved is not None else None
+        if resolved is None or was is None or now is None or was[0] != now[0]:
             members.misled = True
         else:
             members.settle(index, *resolved)
-
-
-def _same_key(members: Members, index: int, name: bytes) -> bool:
-    was, now = datapoint_key(members.path(index)), datapoint_key(name)
-    return was is not None and now is not None and was[0] == now[0]
 
 
 ResolvedMember = tuple[bytes, int, int]
