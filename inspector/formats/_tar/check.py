@@ -61,33 +61,20 @@ class Padding:
         """Check ``padding``, the bytes after the data of the member ``index``."""
         if not padding.strip(b"\0"):
             return
+        members, stop = self._emitter.members, self._emitter.members.stops[index]
+        where = (stop, stop + len(padding))
+        what = f"The padding after {visible(members.path(index))}, {in_bytes(len(padding))}, is not all zeros."
         if is_v7(self._emitter.archive, index):
-            self._report_v7(index, padding)
+            if not self._old.full():
+                why = "Programs that write such headers leave in it what was in their buffer."
+                self._old.add(f"{what} {why}", (where,), index)
             return
         self._found += 1
         if self._emitter.archive.verdict(index) is Verdict.NOT_CHECKABLE:
             self._emitter.judge(index, Verdict.DOUBTFUL)
         if self._found <= MAX_PADDINGS_REPORTED:
-            members = self._emitter.members
-            stop = members.stops[index]
-            self._emitter.report(
-                codes.PADDING,
-                f"The padding after {visible(members.path(index))}, {in_bytes(len(padding))}, is not all zeros. It has "
-                "changed, or it hides something.",
-                (stop, stop + len(padding)),
-                member=index,
-            )
-
-    def _report_v7(self, index: int, padding: bytes) -> None:
-        if self._old.full():
-            return
-        members = self._emitter.members
-        stop = members.stops[index]
-        message = (
-            f"The padding after {visible(members.path(index))}, {in_bytes(len(padding))}, is not all zeros. Programs "
-            "that write such headers leave in it what was in their buffer."
-        )
-        self._old.add(message, ((stop, stop + len(padding)),), index)
+            message = f"{what} It has changed, or it hides something."
+            self._emitter.report(codes.PADDING, message, where, member=index)
 
     def close(self) -> None:
         """Report the total, if not all were reported."""
@@ -179,7 +166,10 @@ def _header_checksum(source: Source, members: Members, at: int) -> Checksum:
     field = block[CHKSUM]
     stored, computed = number(field), checksums(block)[0]
     place = Span(at + CHKSUM.start, at + CHKSUM.stop)
-    member = _member(members, at)
+    heads = members.heads
+    assert heads is not None
+    near = bisect_right(heads, at) - 1
+    member = near if near >= 0 and at < members.starts[near] else None
     return Checksum(
         "chksum of a header" if member is None else f"chksum of the header of {visible(members.path(member))}",
         "sum of bytes",
@@ -193,11 +183,3 @@ def _header_checksum(source: Source, members: Members, at: int) -> Checksum:
         "Not an octal number." if stored is None else f"In octal {visible(text(field).strip(b' '))}.",
         member,
     )
-
-
-def _member(members: Members, at: int) -> int | None:
-    """The member with a header at ``at``, if any."""
-    heads = members.heads
-    assert heads is not None
-    index = bisect_right(heads, at) - 1
-    return index if index >= 0 and at < members.starts[index] else None

@@ -16,11 +16,10 @@ from inspector.core.span import Span
 from inspector.formats._damage import PART_SIZES, SMALL_SIZES, part_of
 from inspector.formats._tar.header import BLOCK, CHKSUM, aligned, checksums, number, parse
 from inspector.formats._tar.repair import FIELDS, Change, explanations
+from inspector.formats._tar.resync import RECORD_BYTES
 
 END_BYTES = 2 * BLOCK
 """The two blocks of zeros that end a tar."""
-RECORD_BYTES = 20 * BLOCK
-"""What a tar is filled up to."""
 MAX_LATE = 3
 """Distances of late headers that are tried as the size of bytes that occur twice."""
 _COPIED_SIZES = (*PART_SIZES, 1 << 16)
@@ -65,18 +64,14 @@ def is_tar(source: Source, at: int) -> bool:
 def _tar_end(source: Source, at: int, progress: Progress) -> int | None:
     if not is_tar(source, at):
         return None
-    start, found = at, None
-    while at < source.size:
+    start = at
+    while (block := source.read(at, BLOCK)) != bytes(BLOCK):
         progress.advance(0)
-        block = source.read(at, BLOCK)
-        if block == bytes(BLOCK):
-            found = at
-            break
         header = parse(block) if len(block) == BLOCK else None
         if header is None or not header.fits:
             return None
         at += BLOCK + aligned(header.stored)
-    if found is None or source.read(at, 2 * BLOCK) != bytes(2 * BLOCK):
+    if source.read(at, 2 * BLOCK) != bytes(2 * BLOCK):
         return None
     stop = at + 2 * BLOCK
     padded = start + -(-(stop - start) // RECORD_BYTES) * RECORD_BYTES

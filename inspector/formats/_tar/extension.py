@@ -214,35 +214,19 @@ _TIME = re.compile(rb"(-?)([0-9]{1,1000})(?:\.[0-9]*)?")
 _MAX_SHOWN_BYTES = 40
 
 
-class PaxProblem(NamedTuple):
-    """A problem at the bytes ``[start, stop)`` of a body; ``problem`` follows the header in a sentence."""
-
-    what: FindingType
-    problem: str
-    start: int
-    stop: int
+PaxProblem = tuple[FindingType, str, int, int]
+"""A problem at bytes of a body, half-open; the text follows the header in a sentence."""
 
 
 def pax_problems(extension: Extension) -> list[PaxProblem]:
     """Problems of the body of one extended header: at most MAX_PROBLEMS_PER_HEADER, and a malformed record."""
-    typeflag, body = extension.typeflag, extension.body
-    if typeflag in (GNU_NAME, GNU_LINK):
+    body, done, is_global = extension.body, extension.stop, extension.typeflag == PAX_GLOBAL
+    if extension.typeflag in (GNU_NAME, GNU_LINK):
         end = body.find(b"\0")
         if end > 0 and not any(body[end:]):
             return []
         ends = "has no NUL at the end" if end < 0 else f"ends at byte {end:,} of {len(body):,}"
-        problem = f"is malformed: its name {ends}"
-        return [PaxProblem(codes.EXTENSION, problem, 0, len(body))]
-    found = _first_problems(extension)
-    done = extension.stop
-    if done < len(body):
-        problem = f"is malformed: its record at byte {done:,} of the body cannot be read"
-        found.append(PaxProblem(codes.EXTENSION, problem, done, len(body)))
-    return found
-
-
-def _first_problems(extension: Extension) -> list[PaxProblem]:
-    is_global = extension.typeflag == PAX_GLOBAL
+        return [(codes.EXTENSION, f"is malformed: its name {ends}", 0, len(body))]
     found: list[PaxProblem] = []
     seen: dict[bytes, bytes] = {}
     harmless: set[tuple[bytes, bytes]] = set()
@@ -251,60 +235,54 @@ def _first_problems(extension: Extension) -> list[PaxProblem]:
             continue  # nothing can be wrong with it, and a map may have very many
         if record[2:] in harmless:
             continue
-        problems = list(_record_problems(record, seen, is_global=is_global))
+        problems = list(_record_problems(record.key, record.value, seen, is_global=is_global))
         if not problems:
             harmless.add(record[2:])
-        found += problems
+        found += ((what, problem, record.start, record.stop) for what, problem in problems)
         if len(found) >= MAX_PROBLEMS_PER_HEADER:
             break
+    if done < len(body):
+        problem = f"is malformed: its record at byte {done:,} of the body cannot be read"
+        found.append((codes.EXTENSION, problem, done, len(body)))
     return found
 
 
-def _record_problems(record: PaxRecord, seen: dict[bytes, bytes], *, is_global: bool) -> Iterator[PaxProblem]:
-    start, stop, key, value = record
-    for problem in _invalid_values(key, value):
-        yield PaxProblem(codes.EXTENSION, f"is malformed: {problem}", start, stop)
+def _record_problems(
+    key: bytes, value: bytes, seen: dict[bytes, bytes], *, is_global: bool
+) -> Iterator[tuple[FindingType, str]]:
     shown = visible(key[:_MAX_SHOWN_BYTES])
+    if key in (b"path", b"linkpath") and b"\0" in value:
+        yield codes.EXTENSION, f"is malformed: its {key.decode()} has a NUL in it"
+    if key == b"size" and value and decimal(value) is None:
+        yield codes.EXTENSION, "is malformed: its size is not a decimal number, so the header's own is used"
     if b"\0" in key:
-        problem = f"has a key with a NUL in it, {shown}, which programs read differently"
-        yield PaxProblem(codes.PAX_KEY, problem, start, stop)
+        yield codes.PAX_KEY, f"has a key with a NUL in it, {shown}, which programs read differently"
     if key in PLACE_KEYS:
         if seen.setdefault(key, value) != value:
             problem = f"has two different values for {shown}. The last is used here, but not by all programs"
-            yield PaxProblem(codes.PAX_REPEATED, problem, start, stop)
+            yield codes.PAX_REPEATED, problem
         if not value:
             problem = f"has an empty {shown}. The header's own is used here; other programs use nothing"
-            yield PaxProblem(codes.PAX_EMPTY, problem, start, stop)
+            yield codes.PAX_EMPTY, problem
     if is_global and (key in PLACE_KEYS or key.startswith(SPARSE_PREFIX)):
         unused = f" (not used: it is longer than {in_bytes(MAX_GLOBAL_VALUE_BYTES)})" if len(value) > BLOCK else ""
         problem = f"sets one {shown} for all members after it, although each has its own{unused}"
-        yield PaxProblem(codes.PAX_GLOBAL, problem, start, stop)
+        yield codes.PAX_GLOBAL, problem
     if value:
-        yield from _number_problems(record, shown)
+        yield from _number_problems(key, value, shown)
 
 
-def _invalid_values(key: bytes, value: bytes) -> Iterator[str]:
-    if key in (b"path", b"linkpath") and b"\0" in value:
-        yield f"its {key.decode()} has a NUL in it"
-    if key == b"size" and value and decimal(value) is None:
-        yield "its size is not a decimal number, so the header's own is used"
-
-
-def _number_problems(record: PaxRecord, shown: str) -> Iterator[PaxProblem]:
-    start, stop, key, value = record
+def _number_problems(key: bytes, value: bytes, shown: str) -> Iterator[tuple[FindingType, str]]:
     text = visible(value[:_MAX_SHOWN_BYTES])
     if key in _IDS and decimal(value) is None:
-        problem = f"has a {shown} that is not a number ({text}). The header's own is used"
-        yield PaxProblem(codes.PAX_NUMBER, problem, start, stop)
+        yield codes.PAX_NUMBER, f"has a {shown} that is not a number ({text}). The header's own is used"
     if key not in _TIMES:
         return
     time = _TIME.fullmatch(value)
     if time is None or int(time[2]) > _LAST_SECOND:
-        problem = f"has an {shown} outside any calendar ({text})"
-        yield PaxProblem(codes.PAX_TIME, problem, start, stop)
+        yield codes.PAX_TIME, f"has an {shown} outside any calendar ({text})"
     elif time[1]:
-        problem = f"has an {shown} before 1970 ({text} seconds), which some programs reject"
-        yield PaxProblem(codes.PAX_TIME_EARLY, problem, start, stop)
+        yield codes.PAX_TIME_EARLY, f"has an {shown} before 1970 ({text} seconds), which some programs reject"
 
 
 MAX_MAP_BYTES = 16 << 20

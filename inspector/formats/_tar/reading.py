@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from msgspec import Struct
-
 from inspector.core.archive import Archive, Emitter
 from inspector.core.format import MemberError, MemberMetadata, ProbeResult
 from inspector.core.member import HOLES, SPECIAL, Member, Members
@@ -17,7 +15,7 @@ from inspector.core.source import Source, blocks, blocks_of
 from inspector.formats._tar.check import header_checksums
 from inspector.formats._tar.extension import MAX_BODY_BYTES, Extension, MapFault, Overrides, sparse_map
 from inspector.formats._tar.fields import Extras, archive_fields, no_extras
-from inspector.formats._tar.header import BLOCK, EXTENSIONS, LINKS, PLACES, TYPES, Header, aligned, number, parse
+from inspector.formats._tar.header import BLOCK, EXTENSIONS, LINKS, PLACES, TYPES, aligned, number, parse
 from inspector.formats._tar.resync import Cursor, Layout, Recover, layout_of
 from inspector.formats._tar.swallowed import any_swallowed, may_search
 from inspector.formats._tar.walk import MAX_EXTENSIONS, list_members
@@ -114,7 +112,8 @@ def _with_holes(source: Source, member: Member) -> Iterator[bytes]:
     if own is None:
         raise MemberError(f"The header of {name} is no longer there.")
     (data,) = member.spans
-    found = sparse_map(source, (member.head, own.at), own.overrides, data, member.size)
+    place, _, overrides, _ = own
+    found = sparse_map(source, (member.head, place), overrides, data, member.size)
     if isinstance(found, MapFault):
         raise MemberError(f"The map of the sparse file {name} {found.problem}.")
     at, place = 0, found.start
@@ -136,18 +135,11 @@ def _zeros(size: int) -> Iterator[bytes]:
         yield piece
 
 
-class _OwnHeader(Struct, frozen=True):
-    """A member's own header, at byte ``at``, and what the extended headers before it say."""
+def _own_header(source: Source, head: int) -> tuple[int, bytes, Overrides, int | None] | None:
+    """The header of the member whose first header is at ``head``. Global extended headers count as its own.
 
-    at: int
-    block: bytes
-    header: Header
-    overrides: Overrides
-    changed: int | None
-
-
-def _own_header(source: Source, head: int) -> _OwnHeader | None:
-    """The header of the member whose first header is at ``head``. Global extended headers count as its own."""
+    It is where it begins, its block, and of the extended headers before it what they override and the time.
+    """
     overrides, at = Overrides(), head
     changed: int | None = None
     for _ in range(MAX_EXTENSIONS):
@@ -156,7 +148,7 @@ def _own_header(source: Source, head: int) -> _OwnHeader | None:
             return None
         header = parse(block)
         if header.typeflag not in EXTENSIONS:
-            return _OwnHeader(at, block, header, overrides, changed)
+            return at, block, overrides, changed
         body = source.read(at + BLOCK, header.stored) if header.stored <= MAX_BODY_BYTES else b""
         extension = Extension(header.typeflag, body)
         overrides.apply(extension)
@@ -170,12 +162,14 @@ def member_metadata(archive: Archive, index: int) -> MemberMetadata:
     own = _own_header(archive.source, archive.members[index].head)
     if own is None:
         return MemberMetadata()
-    typeflag = own.header.typeflag
-    target = own.overrides.target(own.header.link) if typeflag in LINKS else None
+    _, block, overrides, changed = own
+    header = parse(block)
+    typeflag = header.typeflag
+    target = overrides.target(header.link) if typeflag in LINKS else None
     what = f"a {TYPES.get(typeflag, 'link or a device')}" + (f" to {visible(target)}" if target is not None else "")
     return MemberMetadata(
         target if typeflag == _HARD_LINK else None,
-        number(own.block[_MTIME]) if own.changed is None else own.changed,
+        number(block[_MTIME]) if changed is None else changed,
         f"{what}, which is not extracted",
         target,
     )

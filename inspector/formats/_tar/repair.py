@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
-from inspector.core.finding import Finding
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.repair import Repair
@@ -63,7 +62,12 @@ _END_CODES = frozenset(("tar-end-missing", "tar-end-short", "tar-truncated-heade
 def repair_end(archive: Archive, whole: bool) -> Iterator[Repair]:
     """Write the two blocks of zeros; ``whole`` is whether it is proved that no member is missing before them."""
     found = next((each for each in archive.findings if each.code in _END_CODES), None)
-    if found is None or not len(archive.members) or any(map(_is_open_ended, archive.findings)):
+    # The archive may end with a cut-off member or an unlisted header.
+    open_ended = any(
+        each.code == "tar-truncated-data" or (each.code == CHECKSUM_CODE and each.member is None)
+        for each in archive.findings
+    )
+    if found is None or not len(archive.members) or open_ended:
         return
     source, size = archive.source, archive.source.size
     start = found.spans[0].start
@@ -113,11 +117,6 @@ def repair_headers(
     )
     edit = Edit(title, tuple(patches), archive.source.size, archive.source.size)
     yield Repair("tar-mend-header", title, frozenset((CHECKSUM_CODE,)), (), claim, edit)
-
-
-def _is_open_ended(finding: Finding) -> bool:
-    """Whether the archive ends with a cut-off member or an unlisted header."""
-    return finding.code == "tar-truncated-data" or (finding.code == CHECKSUM_CODE and finding.member is None)
 
 
 # ---- a header that does not match its checksum ----------------------------------------------------------------------

@@ -620,7 +620,14 @@ def _pass_zeros_before_bytes(cursor: Cursor, stop: int, limit: int) -> None:
     if not result.found:
         _pass_bytes_after_end(cursor, block, result.stop if result.complete else size, searched=result)
     elif result.stop <= stop and _is_joined(cursor, result.stop):
-        _join(cursor, result.stop)
+        cursor.joins.add(
+            f"{in_bytes(size - result.stop)} follow the end of the archive. A tar header comes first, so another "
+            f"archive is joined to it at byte {result.stop:,}. Its members are listed too; most programs stop before "
+            "it, unless told otherwise (tar -i).",
+            (result.stop, result.stop + BLOCK),
+        )
+        cursor.pass_end(result.stop)
+        cursor.base = result.stop
     elif step_back_to_header(cursor, start):
         return
     else:
@@ -628,31 +635,16 @@ def _pass_zeros_before_bytes(cursor: Cursor, stop: int, limit: int) -> None:
 
 
 def _is_joined(cursor: Cursor, at: int) -> bool:
-    """Whether a header at ``at``, after zeros only, is where another archive would begin."""
-    zeros = at - cursor.at
+    """Whether a header at ``at``, after zeros only, is where another archive would begin.
+
+    Where a block of data before the zeros is zeros, a hole more probably reaches into the member.
+    """
+    zeros, index, members = at - cursor.at, cursor.last_member(), cursor.emitter.members
     at_record = (at - cursor.base) % RECORD_BYTES == 0 and 2 * BLOCK <= zeros < RECORD_BYTES + 2 * BLOCK
-    return (zeros == 2 * BLOCK or at_record) and not _ends_in_zero_block(cursor)
-
-
-def _ends_in_zero_block(cursor: Cursor) -> bool:
-    """Whether a block of data before the position is zeros: then a hole more probably reaches into the member."""
-    index = cursor.last_member()
-    if index is None:
+    if zeros != 2 * BLOCK and not at_record:
         return False
-    start, stop = cursor.emitter.members.starts[index], cursor.emitter.members.stops[index]
-    return start < stop and not any(cursor.source.read(max(start, stop - BLOCK), min(BLOCK, stop - start)))
-
-
-def _join(cursor: Cursor, at: int) -> None:
-    """Report another archive at ``at``, and go on with it."""
-    cursor.joins.add(
-        f"{in_bytes(cursor.source.size - at)} follow the end of the archive. A tar header comes first, so another "
-        f"archive is joined to it at byte {at:,}. Its members are listed too; most programs stop before it, unless "
-        "told otherwise (tar -i).",
-        (at, at + BLOCK),
-    )
-    cursor.pass_end(at)
-    cursor.base = at
+    start, stop = (0, 0) if index is None else (members.starts[index], members.stops[index])
+    return start >= stop or any(cursor.source.read(max(start, stop - BLOCK), min(BLOCK, stop - start)))
 
 
 def _pass_hole(cursor: Cursor, block: int, at: int, what: str = "the next header is") -> None:

@@ -33,13 +33,6 @@ _MAX_NAME_DIFFERENCE = 4
 """The last characters in which the names of the pieces of one file differ."""
 
 
-class Swallowed(Struct, frozen=True):
-    """The first header that a member has swallowed, and where its data should end."""
-
-    at: int
-    stop: int
-
-
 class _Nested(Struct, frozen=True):
     """Tars in a row inside a member, ``number`` of them: the last begins at ``last`` and ends in zeros at ``zeros``.
 
@@ -71,18 +64,17 @@ class Inside:
     def headers(self, start: int, stop: int) -> list[int]:
         """The offsets of headers in ``[start, stop)`` at whole blocks from ``start``. Raises SourceError, Cancelled."""
         found: list[int] = []
-        at = start
-        while at < stop and self._left > 0:
-            size = min(SEARCH_WINDOW_BYTES, stop - at)
-            data = self._source.read(at, size)
+        for at in range(start, stop, SEARCH_WINDOW_BYTES):
+            if self._left <= 0:
+                break
+            data = self._source.read(at, min(SEARCH_WINDOW_BYTES, stop - at))
             if b"ustar" in data:
                 found += [at + each for each in header_offsets(data, 0) if each % BLOCK == 0]
-            at += size
-            self._left -= size
+            self._left -= min(SEARCH_WINDOW_BYTES, stop - at)
             self._progress.advance(0)
         return found
 
-    def swallowed(self, member: tuple[bytes, int, int], inside: Sequence[int]) -> Swallowed | None:
+    def swallowed(self, member: tuple[bytes, int, int], inside: Sequence[int]) -> int | None:
         """The first header that a member has swallowed; None for a tar in it, and where nothing shows it.
 
         ``member`` is its path and the span of its data; ``inside`` are the headers in that.
@@ -103,8 +95,7 @@ class Inside:
         if first is None:
             self._carried = (stop, max(0, nested.stop - stop))
             self._pieces = [*self._pieces[-_MAX_PIECES:], name]
-            return None
-        return Swallowed(first, stop)
+        return first
 
     def _header(self, at: int) -> Header:
         return parse(self._source.read(at, BLOCK).ljust(BLOCK, b"\1"))
@@ -141,7 +132,8 @@ class Inside:
             ends = not alone and self._is_end(min(stop, nested.zeros)) and not self._has_ends(nested.zeros, stop)
             return nested.last if ends else None
         # A member all of whose data is gone looks like a tar without an end; the names of its neighbours tell.
-        if nested.number < _MANY and (b"tar" in name.lower() or not self._is_sibling(name, nested.last)):
+        is_sibling = name.rpartition(b"/")[0] == self._header(nested.last).name.rpartition(b"/")[0]
+        if nested.number < _MANY and (b"tar" in name.lower() or not is_sibling):
             return None
         if self._header(stop).fits:
             return None if self._is_piece(name, stop) else nested.last
@@ -154,10 +146,6 @@ class Inside:
             return None
         first = _first_leading(chain, targets, stop)
         return None if first is None or self._is_piece(name, stop) else first
-
-    def _is_sibling(self, name: bytes, at: int) -> bool:
-        """Whether the member whose header is at ``at`` is in the same folder."""
-        return name.rpartition(b"/")[0] == self._header(at).name.rpartition(b"/")[0]
 
     def _is_piece(self, name: bytes, at: int) -> bool:
         """Whether a member is one of the pieces of a tar: one that came before, or the next at ``at``, is like it."""
@@ -268,9 +256,10 @@ def step_back_to_swallowed(cursor: Cursor, look: Inside | None, index: int) -> b
         return False
     name = members.path(index)
     look.end_tells = not (cursor.shifts or cursor.holes or cursor.lone_zeros)
-    found = look.swallowed((name, start, end), look.headers(start, start + aligned(end - start)))
+    stop = start + aligned(end - start)
+    found = look.swallowed((name, start, end), look.headers(start, stop))
     if found is None:
         return False
     lost = "bytes of that member were lost, and other tar programs take the members after it for its content"
-    cursor.step_back_to_header(found.at, found.stop, f"at byte {found.stop:,}", lost)
+    cursor.step_back_to_header(found, stop, f"at byte {stop:,}", lost)
     return True

@@ -106,23 +106,18 @@ class _Walk:
         if self._skip_fast:
             self._skip_fast -= 1
         elif cursor.source.size - cursor.at >= HEADER_WINDOW_BYTES and self._defaults.changes_nothing:
+            if self._fast is None:
+                # Imported here because small archives do not need numpy.
+                from inspector.formats._tar.fast_walk import FastWalk
+
+                members, headers = cursor.emitter.members, cursor.layout.headers
+                self._fast = FastWalk(cursor.source, members, headers, self._names, self._inside)
             before = len(cursor.emitter.members)
-            stop = self._fast_walk().run(cursor.at)
+            stop = self._fast.run(cursor.at)
             if stop > cursor.at:
                 cursor.fill(stop)
             if len(cursor.emitter.members) - before < MIN_FAST_MEMBERS:
                 self._skip_fast = MIN_FAST_MEMBERS
-
-    def _fast_walk(self) -> FastWalk:
-        if self._fast is None:
-            # Imported here because small archives do not need numpy.
-            from inspector.formats._tar.fast_walk import FastWalk
-
-            cursor = self._cursor
-            self._fast = FastWalk(
-                cursor.source, cursor.emitter.members, cursor.layout.headers, self._names, self._inside
-            )
-        return self._fast
 
     def _step(self) -> None:
         """Handle the block at the cursor: a member, zeros, or neither."""
@@ -152,7 +147,14 @@ class _Walk:
                 self._extension_without_member(at, found, chain)
                 return
             found = next_header
-        self._report_repeated(seen)
+        for typeflag, places in seen.items():
+            if len(places) > 1 and typeflag != heads.PAX_GLOBAL:
+                self._cursor.emitter.report(
+                    codes.EXTENSION_REPEATED,
+                    f"One member has {len(places)} extended headers of one kind ({heads.TYPES[typeflag]}), from byte "
+                    f"{places[0]:,} on. All are used here; other programs may use only one.",
+                    *((place, place + BLOCK) for place in places),
+                )
         self._list(head, at, found, overrides)
 
     def _extension_without_member(self, stop: int, last: Header, chain: int) -> None:
@@ -170,9 +172,10 @@ class _Walk:
 
     def _extension(self, at: int, found: Header, overrides: Overrides) -> int:
         """Apply the extended header at ``at``; returns where its body ends."""
-        self._cursor.layout.headers.append(at)
+        cursor = self._cursor
+        cursor.layout.headers.append(at)
         size = found.stored
-        held = self._cursor.source.read(at + BLOCK, aligned(size)) if size <= MAX_BODY_BYTES else b""
+        held = cursor.source.read(at + BLOCK, aligned(size)) if size <= MAX_BODY_BYTES else b""
         body = held[:size]
         stop = at + BLOCK + aligned(size)
         if found.size is None or found.size < 0:
@@ -187,29 +190,24 @@ class _Walk:
             overrides.apply(extension)
             if found.typeflag == heads.PAX_GLOBAL:
                 self._defaults.apply(extension)
-            self._report_pax_problems(at, extension)
+            for what, problem, first, last in pax_problems(extension):
+                member = self._described(extension.typeflag) if what.severity is Severity.ERROR else None
+                where = (at + BLOCK + first, at + BLOCK + last)
+                cursor.emitter.report(what, f"The extended header at byte {at:,} {problem}.", where, member=member)
         if wrong:
-            self._cursor.emitter.report(
+            cursor.emitter.report(
                 codes.EXTENSION,
                 f"The extended header at byte {at:,} is malformed: {wrong}.",
                 (at, stop),
                 member=self._described(found.typeflag),
             )
         if held[size:].strip(b"\0"):
-            self._cursor.emitter.report(
+            cursor.emitter.report(
                 codes.PADDING,
                 f"The padding after the extended header at byte {at:,} is not all zeros.",
                 (at + BLOCK + size, stop),
             )
         return stop
-
-    def _report_pax_problems(self, at: int, extension: Extension) -> None:
-        """Report problems of the body of the extended header at ``at``."""
-        start = at + BLOCK
-        for what, problem, first, last in pax_problems(extension):
-            message = f"The extended header at byte {at:,} {problem}."
-            member = self._described(extension.typeflag) if what.severity is Severity.ERROR else None
-            self._cursor.emitter.report(what, message, (start + first, start + last), member=member)
 
     def _described(self, typeflag: bytes) -> int | None:
         """The member that a malformed extended header is about, whose name may be wrong; None for a global one."""
@@ -218,17 +216,6 @@ class _Walk:
         index = len(self._cursor.emitter.members)
         self._malformed = index
         return index
-
-    def _report_repeated(self, seen: dict[bytes, list[int]]) -> None:
-        """Report several extended headers of one kind for one member; ``seen`` has the offsets of each kind."""
-        for typeflag, places in seen.items():
-            if len(places) > 1 and typeflag != heads.PAX_GLOBAL:
-                self._cursor.emitter.report(
-                    codes.EXTENSION_REPEATED,
-                    f"One member has {len(places)} extended headers of one kind ({heads.TYPES[typeflag]}), from byte "
-                    f"{places[0]:,} on. All are used here; other programs may use only one.",
-                    *((at, at + BLOCK) for at in places),
-                )
 
     def _list(self, head: int, at: int, found: Header, overrides: Overrides) -> None:
         """List the member whose own header is at ``at``; its first header is at ``head``."""
