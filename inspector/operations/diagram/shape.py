@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-
-from msgspec import Struct
-from msgspec.structs import replace
 
 from inspector.core.collection import Range
 from inspector.core.field import Field, FieldTable
@@ -23,7 +20,6 @@ from inspector.core.names import abridged, visible
 from inspector.core.numbers import count, grouped, rounded
 from inspector.core.source import is_sparing
 from inspector.core.span import Span, Spans
-from inspector.core.verdict import Checksum
 from inspector.drawing.diagram import Box, Diagram, Link
 from inspector.formats.datas3t.keys import base_name, range_name
 from inspector.operations.open.opening import Opened
@@ -50,9 +46,8 @@ def diagram_of(archive: Opened, *, named: bool = True, rows: int = MAX_BOXES, ar
     Raises SourceError.
     """
     columns = archive.decoder.diagram if archive.decoder is not None else ()
-    filling = _Filling(columns, archive, 0, named=named)
-    filling.fill(min(rows, MAX_REMOTE_BOXES) if is_sparing(archive.source) else rows, around)
-    return _joined(filling.columns, filling.boxes, [filling])
+    rows = min(rows, MAX_REMOTE_BOXES) if is_sparing(archive.source) else rows
+    return _joined(columns, [], [_Filling(columns, archive, 0, rows, around, named=named)])
 
 
 def diagram_of_all(
@@ -105,11 +100,9 @@ def _of_ranges(
             boxes += _between(ranges[at - 1], each, at, base)
         boxes += _range_boxes(each, at, place, named=named)
         if at < len(archives) and archives[at].fields:
-            filling = _Filling(columns, archives[at], at, named=named, base=base)
-            filling.fill(max(_LEAST_ROWS, rows // len(shown)), around[1] if at == around[0] else -1)
-            fillings.append(filling)
+            own, offset = max(_LEAST_ROWS, rows // len(shown)), around[1] if at == around[0] else -1
+            fillings.append(_Filling(columns, archives[at], at, own, offset, named=named, base=base))
         base, before = place[0].stop, at
-    boxes += (box for filling in fillings for box in filling.boxes)
     return _joined(columns, boxes, fillings)
 
 
@@ -148,8 +141,10 @@ def short_zeros(name: str) -> str:
 
 
 def _joined(columns: Sequence[DiagramColumn], boxes: Sequence[Box], fillings: Sequence[_Filling]) -> Diagram:
-    placed = tuple(sorted(boxes, key=lambda box: box.column))
-    links = [link for filling in fillings for link in filling.links(placed)]
+    made = (box for filling in fillings for box, _ in filling.made)
+    placed = tuple(sorted((*boxes, *made), key=lambda box: box.column))
+    places = {id(box): at for at, box in enumerate(placed)}
+    links = [link for filling in fillings for link in filling.links(places)]
     titles = tuple(each.title for each in columns)
     return Diagram(titles, tuple(each.apart for each in columns), placed, tuple(dict.fromkeys(links)))
 
@@ -172,62 +167,47 @@ def _chosen(number: int, most: int, around: int) -> Iterator[int]:
     yield from range(number - last, number)
 
 
-class _Inside(Struct, frozen=True):
-    """What is around the fields being walked through: the box's column and kind, its member, how many rows may be."""
-
-    column: int
-    kind: Kind | None
-    member: int | None
-    rows: int
-
-
 class _Filling:
     """The boxes of one archive, and what each stands for."""
 
     def __init__(
-        self, columns: Sequence[DiagramColumn], archive: Opened, number: int, *, named: bool, base: int = 0
+        self,
+        columns: Sequence[DiagramColumn],
+        archive: Opened,
+        number: int,
+        rows: int,
+        around: int,
+        *,
+        named: bool,
+        base: int = 0,
     ) -> None:
         self.columns = columns
-        self.boxes: list[Box] = []
-        self._fields: dict[int, Field] = {}
-        """What a box stands for, by the identity of the box."""
+        self.made: list[tuple[Box, Field]] = []
         self._archive = archive
         self._number = number
+        self._around = around
         self._named = named
         self._base = base
-        self._around = -1
         self._own: list[tuple[int, Box, Field]] = []
         """Where each box of this archive stands among all, and what it stands for."""
         self._column_of = {kind: at for at, column in enumerate(columns) for kind in column.kinds}
-        self._together = [at for at, column in enumerate(columns) if not column.apart and column.kinds]
         wrong = (each for each in archive.findings if each.severity is not Severity.INFO and each.spans)
         self._wrong: list[Finding] = list(islice(wrong, _MAX_FINDINGS))
-
-    def fill(self, rows: int, around: int) -> None:
-        """Make the boxes."""
-        self._around = around
-        self._level(self._archive.fields, _Inside(-1, None, None, rows))
+        self._level(archive.fields, rows, -1, None, None)
 
     # ---- boxes -------------------------------------------------------------------------------------------------
 
-    def _level(self, fields: Sequence[Field], inside: _Inside) -> None:
-        number = len(fields)
-        shown = list(_chosen(number, inside.rows, self._row_around(fields)))
-        deeper = inside
+    def _level(self, fields: Sequence[Field], rows: int, column: int, kind: Kind | None, member: int | None) -> None:
+        """Boxes for fields beside each other, ``rows`` at most; the others say what is around them."""
+        shown = list(_chosen(len(fields), rows, self._row_around(fields)))
         if isinstance(fields, FieldTable):  # what is in the rows of a list shares the room
-            deeper = replace(inside, rows=max(_LEAST_ROWS, inside.rows // max(1, len(shown))))
-        before, begin = -1, len(self.boxes)
+            rows = max(_LEAST_ROWS, rows // max(1, len(shown)))
+        before, begin = -1, len(self.made)
         for at in shown:
             if at - before > 1:
-                self._left_out(fields, before + 1, at, {box.column for box in self.boxes[begin:]})
-            self._field(fields[at], at, deeper)
+                self._left_out(fields, before + 1, at, {box.column for box, _ in self.made[begin:]})
+            self._field(fields[at], at, rows, column, kind, member)
             before = at
-
-    def _column_inside(self, inside: _Inside) -> int | None:
-        """Where bytes are shown that nothing claims: beside the rows that they stand among, or what else is there."""
-        among_rows = inside.kind is not None and inside.kind.rows is not None
-        own = [at for at, each in enumerate(self.columns) if each.apart is among_rows and each.kinds]
-        return next((at for at in own if at > inside.column), next((at for at in own if at != inside.column), None))
 
     def _row_around(self, fields: Sequence[Field]) -> int:
         if self._around < 0:
@@ -240,53 +220,53 @@ class _Filling:
         """A box in each of these columns for rows that are left out."""
         low, high = fields[first], fields[stop]
         own = self._column_of.get(low.kind, -1)
-        span = (Span(low.start, max(low.start, high.start)),) if low.spans and high.spans else ()
+        spans = (Span(low.start, max(low.start, high.start)),) if low.spans and high.spans else ()
         for column in sorted(columns):
             label = f"… {grouped(stop - first)} more" if column == own or len(columns) == 1 else "…"
-            self._add(Box(column, label, "", "", span, self._place(span), more=stop - first, archive=self._number), low)
+            self._add(low, Box(column, label, spans=spans, more=stop - first))
 
-    def _field(self, field: Field, at: int, inside: _Inside) -> None:
-        member = field.member if field.member is not None else inside.member
-        column = None if field.kind is inside.kind else self._column_of.get(field.kind)
+    def _field(self, field: Field, at: int, rows: int, around: int, kind: Kind | None, member: int | None) -> None:
+        member = field.member if field.member is not None else member
+        column = None if field.kind is kind else self._column_of.get(field.kind)
         if field.kind.shape is Shape.UNCLAIMED and field.spans:
-            column = self._column_inside(inside)
+            # Beside the rows that they stand among, or what else is there.
+            among_rows = kind is not None and kind.rows is not None
+            own = [at for at, each in enumerate(self.columns) if each.apart is among_rows and each.kinds]
+            column = next((at for at in own if at > around), next((at for at in own if at != around), None))
         if column is not None:
-            self._add(self._box(field, column, at, member), field)
-            self._payload(field, column)
+            self._add(field, self._box(field, column, at, member))
+            # What follows a header whose field owns itself only, up to the next one or to its end.
+            payload = next((each for each in self._archive.fields if each.kind is field.kind.precedes), None)
+            if payload is not None and field.spans:
+                after = (each for each in payload.spans if each.start >= field.spans[-1].stop)
+                for span in islice(after, 1):
+                    self._add(payload, Box(column, "payload", rounded(span.size), spans=(span,)))
             if not self.columns[column].opened and field.kind.rows is None:
                 return
-            inside = replace(inside, column=column, kind=field.kind)
+            around, kind = column, field.kind
         if field.children:
-            self._level(field.children, replace(inside, member=member))
-
-    def _payload(self, field: Field, column: int) -> None:
-        """What follows a header whose field owns itself only, up to the next one or to its end."""
-        payload = next((each for each in self._archive.fields if each.kind is field.kind.precedes), None)
-        if payload is None or not field.spans:
-            return
-        own = next((each for each in payload.spans if each.start >= field.spans[-1].stop), None)
-        if own is not None:
-            box = Box(column, "payload", rounded(own.size), "", (own,), self._place((own,)), archive=self._number)
-            self._add(box, payload)
+            self._level(field.children, rows, around, kind, member)
 
     def _box(self, field: Field, column: int, at: int, member: int | None) -> Box:
-        apart = self.columns[column].apart
-        families = tuple(families_of(field, _MAX_FAMILIES)) or (field.kind.role or Role.DATA,)
-        shown = field.shown if field.kind.about_member and isinstance(field.value, str) else ""
+        spans, value = field.spans, field.value
+        shown = field.shown if field.kind.about_member and isinstance(value, str) else ""
         label = short_zeros(abridged(visible(shown or field.label or field.name)))
         if not self._named and member is not None:
-            label = field.kind.label if field.spans else str(field.kind)
-        detail = _places(field) if apart or not field.spans else rounded(sum(span.size for span in field.spans))
+            label = field.kind.label if spans else str(field.kind)
+        sized = spans and not self.columns[column].apart
         note = abridged(visible(field.note)) if self._named and field.kind is not Kind.DATA else ""
-        note += "." if note and not note.endswith((".", "…")) else ""
-        level = 0 if field.unused else 1 + (at & 1)
-        spans, unused = (
-            field.spans,
-            field.unused or (field.kind.is_range and not (isinstance(field.value, list) and field.value[1])),
+        return Box(
+            column,
+            label,
+            rounded(sum(span.size for span in spans)) if sized else _places(field),
+            f"{note}." if note and not note.endswith((".", "…")) else note,
+            spans,
+            families=tuple(families_of(field, _MAX_FAMILIES)) or (field.kind.role or Role.DATA,),
+            level=0 if field.unused else 1 + (at & 1),
+            member=member,
+            unused=field.unused or (field.kind.is_range and not (isinstance(value, list) and value[1])),
+            finding=self._finding(field, member),
         )
-        finding = self._finding(field, member)
-        place = self._place(spans)
-        return Box(column, label, detail, note, spans, place, families, level, self._number, member, 0, unused, finding)
 
     def _finding(self, field: Field, member: int | None) -> str:
         for each in self._wrong:
@@ -295,19 +275,15 @@ class _Filling:
                 return abridged(visible(each.message)) if self._named else each.code
         return ""
 
-    def _place(self, spans: Spans) -> Spans:
-        return tuple(Span(start + self._base, stop + self._base) for start, stop in spans)
-
-    def _add(self, box: Box, field: Field) -> None:
-        self.boxes.append(box)
-        self._fields[id(box)] = field
+    def _add(self, field: Field, box: Box) -> None:
+        place = tuple(Span(start + self._base, stop + self._base) for start, stop in box.spans)
+        self.made.append((box._replace(place=place, archive=self._number), field))
 
     # ---- links -------------------------------------------------------------------------------------------------
 
-    def links(self, placed: Sequence[Box]) -> Iterator[Link]:
-        """The lines from this archive's boxes; ``placed`` are those of all archives in their order."""
-        own = [at for at, box in enumerate(placed) if id(box) in self._fields]
-        self._own = [(at, placed[at], self._fields[id(placed[at])]) for at in own]
+    def links(self, places: Mapping[int, int]) -> Iterator[Link]:
+        """The lines from this archive's boxes; ``places`` says where each box, by its identity, stands among all."""
+        self._own = sorted(((places[id(box)], box, field) for box, field in self.made), key=lambda each: each[0])
         for at, box, field in self._own:
             found = None if box.more else self._target(box, field)
             if found is not None and found[0] not in (None, at):
@@ -315,7 +291,9 @@ class _Filling:
 
     def _target(self, box: Box, field: Field) -> tuple[int | None, str] | None:
         """The box that another leads to, and how."""
-        kind, members = field.kind, self._members_column()
+        kind = field.kind
+        beside = [(at, column.kinds) for at, column in enumerate(self.columns) if not column.apart]
+        members = next((at for each in (Kind.MEMBER, Kind.DATA) for at, kinds in beside if each in kinds), 0)
         if kind.is_range:
             start = field.value[0] if isinstance(field.value, list) and not box.unused else None
             return (self._holding(members, start), "leads to") if isinstance(start, int) else None
@@ -327,41 +305,27 @@ class _Filling:
             return self._of_member(members, box.member), "says where it is"
         return None
 
-    def _members_column(self) -> int:
-        kinds = [set(each.kinds) for each in self.columns]
-        for wanted in (Kind.MEMBER, Kind.DATA):
-            for at in self._together:
-                if wanted in kinds[at]:
-                    return at
-        return 0
-
     def _of_member(self, column: int, member: int) -> int | None:
-        found = (at for at, box, _ in self._own if box.column == column and box.member == member)
-        exact = next(found, None)
-        if exact is not None:
-            return exact
-        members = self._archive.members
-        return self._holding(column, members.starts[member]) if member < len(members) else None
+        exact = next((at for at, box, _ in self._own if box.column == column and box.member == member), None)
+        starts = self._archive.members.starts
+        return self._holding(column, starts[member]) if exact is None and member < len(starts) else exact
 
     def _holding(self, column: int, offset: int) -> int | None:
         return next((at for at, box, _ in self._own if box.column == column and _holds(box.spans, offset)), None)
 
     def _hashed(self, field: Field) -> int | None:
         """The box of what the hash in a field covers."""
-        digests = (each for each in field.children if each.kind is Kind.DIGEST and each.spans)
-        place = next((each.spans[0].start for each in digests), None)
-        known = None if place is None else self._checksum(place)
-        if known is None or not known.covers:
-            return None
-        column = next((at for at, each in enumerate(self.columns) if any(kind.hashed for kind in each.kinds)), -1)
-        # The last byte: a hash may begin with the block that opens what it covers.
-        return self._holding(column, known.covers[-1].stop - 1)
-
-    def _checksum(self, place: int) -> Checksum | None:
         every = self._archive.checksums
-        at = bisect_right(every, place, key=lambda each: each.place[0].start if each.place else -1)
-        near = (*every[max(0, at - 2) : at + 1], *every[-2:])
-        return next((each for each in near if _holds(each.place, place)), None)
+        digests = (each for each in field.children if each.kind is Kind.DIGEST and each.spans)
+        for place in (each.spans[0].start for each in islice(digests, 1)):
+            at = bisect_right(every, place, key=lambda each: each.place[0].start if each.place else -1)
+            near = (*every[max(0, at - 2) : at + 1], *every[-2:])
+            known = next((each for each in near if _holds(each.place, place)), None)
+            if known is not None and known.covers:
+                hashed = (at for at, each in enumerate(self.columns) if any(kind.hashed for kind in each.kinds))
+                # The last byte: a hash may begin with the block that opens what it covers.
+                return self._holding(next(hashed, -1), known.covers[-1].stop - 1)
+        return None
 
 
 def _holds(spans: Spans, offset: int) -> bool:
