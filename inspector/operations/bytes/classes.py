@@ -148,21 +148,18 @@ def bands(source: Source, span: Span, rows: int, progress: Progress, known: Sequ
         return painter.bands(exact)
     block = LARGE_BLOCK if size >= LARGE_BLOCK * rows else SMALL_BLOCK
     step = READ_BYTES if known is None else LARGE_BLOCK
-    pieces = _whole(start, stop, block, step, source.size) if exact else _samples(start, stop, rows)
+    # Pieces begin at whole blocks of the source, so that zooming in changes no block.
+    low, high = start // block * block, min(source.size, -(-stop // block) * block)
+    whole = (Span(at, min(high, at + step)) for at in range(low, high, step))
+    pieces = list(whole) if exact else _samples(start, stop, rows)
     progress.begin("Measuring entropy", sum(piece.size for piece in pieces))
     for piece in pieces:
-        if known is None or _is_known(piece, known):
+        near = known and known[max(0, bisect_right(known, piece.start, key=lambda each: each.start) - 1)]
+        if known is None or (near and near.start <= piece.start and piece.stop <= near.stop):
             data = source.read(piece.start, piece.size)
             painter.add(piece.start, block, *looks(data, block))
         progress.advance(piece.size)
     return painter.bands(exact)
-
-
-def _whole(start: int, stop: int, block: int, step: int, size: int) -> list[Span]:
-    """All of a span in pieces that begin at whole blocks of the source, so that zooming in changes no block."""
-    first = start // block * block
-    last = min(size, -(-stop // block) * block)
-    return [Span(at, min(last, at + step)) for at in range(first, last, step)]
 
 
 def _samples(start: int, stop: int, rows: int) -> list[Span]:
@@ -174,11 +171,6 @@ def _samples(start: int, stop: int, rows: int) -> list[Span]:
             place = (low + (high - low) * at // SAMPLES + LARGE_BLOCK - 1) // LARGE_BLOCK * LARGE_BLOCK
             found.append(Span(place, min(high, place + SAMPLE_BYTES)))
     return found
-
-
-def _is_known(piece: Span, known: Sequence[Span]) -> bool:
-    at = bisect_right(known, piece.start, key=lambda each: each.start) - 1
-    return at >= 0 and piece.stop <= known[at].stop
 
 
 class _Painter:

@@ -95,19 +95,14 @@ def _evaluate(text: str, context: ExpressionContext, caret: int) -> Target:
         if match["sign"]:
             sign = 1 if match["sign"] == "+" else -1
         else:
-            found, sign = _sum(found, sign, _term(match, context)), 0
+            term = _term(match, context)
+            # A mere number counts from the start, so that it can be added as it is.
+            start = 0 if found is None else found.start + sign * term.start
+            found, sign = term if found is None else Target(found.layer, start, start), 0
         at = match.end()
     if sign or found is None:
         raise ExpressionError(f"Something is missing at the end of “{text}”.")
     return found
-
-
-def _sum(known: Target | None, sign: int, term: Target) -> Target:
-    """A mere number counts from the start, so that it can be added as it is."""
-    if known is None:
-        return term
-    start = known.start + sign * term.start
-    return Target(known.layer, start, start)
 
 
 def _term(match: re.Match[str], context: ExpressionContext) -> Target:
@@ -138,7 +133,7 @@ def _find_field(fields: Sequence[Field], name: str, number: int | None) -> Field
     """The field with a number, as its specification counts, of those with the name, level by level; None: the first."""
     wanted, is_counted = number or 0, number is None
     for siblings in _groups(fields):
-        like = [field for field in siblings[:MAX_SIBLINGS] if field.spans and _is_called(field, name)]
+        like = [field for field in siblings[:MAX_SIBLINGS] if field.spans and name in _names(field)]
         if like and not is_counted:
             kind, is_counted = like[0].kind, True
             wanted -= kind.first if name in (kind.lower(), *kind.words[:1]) else 0
@@ -154,8 +149,8 @@ def _find_field(fields: Sequence[Field], name: str, number: int | None) -> Field
     return None
 
 
-def _is_called(field: Field, name: str) -> bool:
-    return name in (_normalized(field.name), field.kind.lower()) or name in field.kind.words
+def _names(field: Field) -> tuple[str, ...]:
+    return _normalized(field.name), field.kind.lower(), *field.kind.words
 
 
 def _suggestions(fields: Sequence[Field]) -> list[str]:

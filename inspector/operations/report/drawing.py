@@ -23,7 +23,6 @@ from inspector.operations.diagram.svg import (
     SANS,
     TEXT,
     WIDTH,
-    Shade,
     Shades,
     line_shade,
     rect,
@@ -66,7 +65,8 @@ def pictures(archive: Opened, shades: Shades, progress: Progress, *, named: bool
     try:
         sets = overview(archive.fields, size, MAP_COLUMNS, progress, sparing=sparing)
         kinds = in_kind_order(census(archive.fields, progress.advance), archive)
-        structure = _structure(list(_top(archive.fields)), shades, named=named)
+        top = list(_top(archive.fields))
+        rows = [row for at, each in enumerate(top) for row in _structure_row(each, at * _ROW, shades, named=named)]
     except SourceError:
         return ""
     wrong = (each for each in archive.findings if each.severity is not Severity.INFO)
@@ -79,6 +79,7 @@ def pictures(archive: Opened, shades: Shades, progress: Progress, *, named: bool
         for (kind, unused), number in kinds.items()
     )
     drawn = _map(sets, damage, size, shades)
+    structure = svg(len(top) * _ROW, rows, "The outermost structures in the order of the file")
     return f"<h2>Map</h2>\n{drawn}{_legend(named_kinds, shades)}<h2>Structure</h2>\n{structure}"
 
 
@@ -97,8 +98,9 @@ def _map(sets: Sequence[int], damage: Sequence[Span], size: int, shades: Shades)
     at = 0
     for bits, same in groupby(sets):
         number = sum(1 for _ in same)
-        colours = [shade_in(each) for each in shown_in(bits, ColourBy.STRUCTURE)]
-        parts += _stacked(at * cell, number * cell, top, colours, shades)
+        shown = shown_in(bits, ColourBy.STRUCTURE)
+        for (low, high), each in zip(_shares(top, _MAP_HEIGHT, len(shown)), shown, strict=True):
+            parts.append(rect(at * cell, low, number * cell, high - low, shade_in(each), shades))
         at += number
     at = 0
     for bits, same in groupby(landmarks(sets)):
@@ -139,13 +141,8 @@ def _top(fields: Sequence[Field]) -> Iterator[Field | int]:
     yield from (fields[at] for at in range(owning - last, owning))
 
 
-def _structure(top: Sequence[Field | int], shades: Shades, *, named: bool) -> str:
-    """Where each structure begins, what is in it, its name and its size."""
-    rows = [row for at, each in enumerate(top) for row in _structure_row(each, at * _ROW, shades, named=named)]
-    return svg(len(top) * _ROW, rows, "The outermost structures in the order of the file")
-
-
 def _structure_row(field: Field | int, top: int, shades: Shades, *, named: bool) -> Iterator[str]:
+    """Where a structure begins, what is in it, its name and its size."""
     base = top + _BAR - 3
     if isinstance(field, int):
         yield text(_BAR_LEFT + _BAR_WIDTH + 14, base, f"… {field:,} more …", QUIET, shades, font=SANS)
@@ -162,11 +159,6 @@ def _structure_row(field: Field | int, top: int, shades: Shades, *, named: bool)
     yield text(_BAR_LEFT + _BAR_WIDTH + 14, base, label, TEXT, shades, font=SANS)
     stop = field.spans[-1].stop if field.spans else field.start
     yield text(WIDTH, base, rounded(stop - field.start), QUIET, shades, "end")
-
-
-def _stacked(left: float, width: float, top: float, colours: Sequence[Shade], shades: Shades) -> Iterator[str]:
-    for (low, high), colour in zip(_shares(top, _MAP_HEIGHT, len(colours)), colours, strict=True):
-        yield rect(left, low, width, high - low, colour, shades)
 
 
 def _shares(start: float, size: float, number: int) -> list[tuple[float, float]]:
