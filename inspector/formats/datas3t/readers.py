@@ -36,9 +36,8 @@ class _Row(Struct, frozen=True):
 
 def _read(trace: Recorder, *, known: bool) -> None:
     """Read by metadata; the service (not ``known``) prefers the index of its later layout."""
-    rows = None if known else _index_rows(trace)
-    if rows is None:
-        rows = _metadata_rows(trace, known=known)
+    index = None if known else _beside(trace, ".index", ".tar")
+    rows = _metadata_rows(trace, known=known) if index is None else _index_rows(trace, index)
     previous: int | None = None
     gaps = 0
     for row in rows:
@@ -63,20 +62,13 @@ def _beside(trace: Recorder, suffix: str, instead_of: str = "") -> bytes | None:
     return data
 
 
-def _index_rows(trace: Recorder) -> Iterator[_Row] | None:
-    data = _beside(trace, ".index", ".tar")
-    if data is None:
-        return None
+def _index_rows(trace: Recorder, data: bytes) -> Iterator[_Row]:
     trace.step("read .index, beside the tar", None, count(len(data) // _INDEX_ROW, "row"), "16 bytes a row")
-
-    def rows() -> Iterator[_Row]:
-        for at in range(0, len(data) - _INDEX_ROW + 1, _INDEX_ROW):
-            begin = int.from_bytes(data[at : at + 8], "big")
-            first = begin + _BLOCK * int.from_bytes(data[at + 8 : at + 10], "big")
-            size = int.from_bytes(data[at + 10 : at + 16], "big")
-            yield _Row(None, begin, first + size, (first, first + size))
-
-    return rows()
+    for at in range(0, len(data) - _INDEX_ROW + 1, _INDEX_ROW):
+        begin = int.from_bytes(data[at : at + 8], "big")
+        first = begin + _BLOCK * int.from_bytes(data[at + 8 : at + 10], "big")
+        size = int.from_bytes(data[at + 10 : at + 16], "big")
+        yield _Row(None, begin, first + size, (first, first + size))
 
 
 def _metadata_rows(trace: Recorder, *, known: bool) -> Iterator[_Row]:
@@ -92,10 +84,7 @@ def _metadata_rows(trace: Recorder, *, known: bool) -> Iterator[_Row]:
     trace.step(
         "read .tar.metadata, beside the tar", None, count(len(rows), "row"), "zstd, then JSON; a row per datapoint"
     )
-    return _parsed_rows(trace, rows, known=known)
 
-
-def _parsed_rows(trace: Recorder, rows: list[Any], *, known: bool) -> Iterator[_Row]:
     for at, row in enumerate(rows):
         try:
             yield _Row(int(row["id"]), int(row["begin_offset"]), int(row["end_offset"]), None, str(row["data_hash"]))

@@ -98,11 +98,10 @@ def _expected(records: RangeRecords, member: int) -> bytes:
 
 def _is_complete(archive: Archive) -> bool:
     """Whether the range contains the last datapoint of its name, and every datapoint that has a row."""
-    named = range_name(archive.source.name)
-    count = len(archive.members)
-    last = datapoint_key(archive.members.path(count - 1)) if count else None
-    extra = any(each.code == EXTRA for each in archive.findings)
-    return named is not None and last is not None and last[0] == named.last and not extra
+    named, members = range_name(archive.source.name), archive.members
+    last = datapoint_key(members.path(len(members) - 1)) if len(members) else None
+    complete = named is not None and last is not None and last[0] == named.last
+    return complete and all(each.code != EXTRA for each in archive.findings)
 
 
 def _is_damaged(archive: Archive) -> bool:
@@ -133,7 +132,7 @@ def _rebuild(archive: Archive, records: RangeRecords, codes: set[str], *, mismat
         wrong = mismatches and archive.verdict(member) is Verdict.MISMATCH
         return records.row_of[member] != NONE and not wrong
 
-    extra, losses = _extra_keys(records), _losses(records, codes)
+    extra, losses = _extra_keys(records), tuple(_losses(records, codes))
     if mismatches:
         wrong = archive.verdicts.count(VERDICTS.index(Verdict.MISMATCH))
         what = count(wrong, "datapoint")
@@ -174,28 +173,23 @@ def _extra_keys(records: RangeRecords) -> list[int]:
     return [key for row, key in enumerate(rows.ids) if row not in rows.unreadable and key not in present]
 
 
-def _conflicting_hashes(records: RangeRecords) -> list[int]:
-    """The keys of extra rows whose hash differs from the one that is preserved."""
-    rows = records.rows
+def _losses(records: RangeRecords, codes: set[str]) -> Iterator[str]:
+    rows, extra = records.rows, _extra_keys(records)
     keeps_hash = {key: rows.hashes[row] for key, row in zip(records.keys, records.row_of, strict=True) if row != NONE}
-    return [
+    other = [
         key
         for row, (key, digest) in enumerate(zip(rows.ids, rows.hashes, strict=True))
         if row not in rows.unreadable and keeps_hash.get(key, digest) != digest
     ]
-
-
-def _losses(records: RangeRecords, codes: set[str]) -> tuple[str, ...]:
-    extra = _extra_keys(records)
-    other = _conflicting_hashes(records)
-    broken = len(records.rows.unreadable)
-    sentences = (
-        extra and f"The rows for {_listed(extra)}, with their hashes.",
-        other and f"Extra rows for {_listed(other)} with other hashes; the first row for each key stays.",
-        broken and f"The readable parts of {count(broken, 'broken row')}, possibly with recorded hashes.",
-        DAMAGED in codes and "The hashes in the unreadable metadata. New ones are computed from the current bytes.",
-    )
-    return tuple(sentence for sentence in sentences if sentence)
+    if extra:
+        yield f"The rows for {_listed(extra)}, with their hashes."
+    if other:
+        yield f"Extra rows for {_listed(other)} with other hashes; the first row for each key stays."
+    if rows.unreadable:
+        what = count(len(rows.unreadable), "broken row")
+        yield f"The readable parts of {what}, possibly with recorded hashes."
+    if DAMAGED in codes:
+        yield "The hashes in the unreadable metadata. New ones are computed from the current bytes."
 
 
 def _listed(keys: Sequence[int]) -> str:
@@ -291,7 +285,13 @@ def repair_index(archive: Archive, records: RangeRecords, codes: set[str]) -> It
         progress.begin("Writing the index", total, "members")
         for first in range(0, total, _INDEX_ROWS_PER_PIECE):
             last = min(first + _INDEX_ROWS_PER_PIECE, total)
-            yield b"".join(_packed_index_row(records, member) for member in range(first, last))
+            rows = ((*records.header_offsets(member), records.members.stored(member)) for member in range(first, last))
+            # The last block of the headers is the member's own.
+            packed = (
+                head.to_bytes(8, "big") + ((own - head) // BLOCK + 1).to_bytes(2, "big") + size.to_bytes(6, "big")
+                for head, own, size in rows
+            )
+            yield b"".join(packed)
             progress.advance(last - first)
 
     title = f"Rebuild the index from the tar, with {count(len(archive.members), 'row')}"
@@ -301,13 +301,6 @@ def repair_index(archive: Archive, records: RangeRecords, codes: set[str]) -> It
     yield Repair(
         "datas3t-rebuild-index", title, fixes, (), claim, content=content, beside=".index", instead_of=".tar", old=old
     )
-
-
-def _packed_index_row(records: RangeRecords, member: int) -> bytes:
-    members = records.members
-    head, _ = records.header_offsets(member)
-    blocks = (members.starts[member] - head) // BLOCK
-    return head.to_bytes(8, "big") + blocks.to_bytes(2, "big") + members.stored(member).to_bytes(6, "big")
 
 
 # ---- a new range -----------------------------------------------------------------------------------------------------

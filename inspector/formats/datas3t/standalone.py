@@ -64,7 +64,9 @@ def decode_metadata(source: Source, emitter: Emitter, progress: Progress) -> Non
         text = metadata_json(data)
         emitter.members.append(MEMBER, 0, source.size, size=len(text))
         rows = metadata_rows(text)
-        fields.append(_row_fields(rows))
+        note = "The rows in the decoded JSON; they own no bytes of this file."
+        table = FieldTable(range(len(rows)), lambda row: metadata_row(rows, row), 0)
+        fields.append(Field("rows", METADATA, (), len(rows), note, table))
         _check_rows(emitter, rows)
     except RowsError as error:
         _report_unread(emitter, error, (0, source.size))
@@ -72,10 +74,9 @@ def decode_metadata(source: Source, emitter: Emitter, progress: Progress) -> Non
 
 
 def _report_unread(emitter: Emitter, error: RowsError, *spans: tuple[int, int]) -> None:
-    if isinstance(error, RefusedRowsError):
-        emitter.report(codes.RECORDS_NOT_READ, f"The metadata is not read. {error}", *spans)
-    else:
-        emitter.report(codes.METADATA_DAMAGED, f"The metadata cannot be read. {error}", *spans)
+    refused = isinstance(error, RefusedRowsError)
+    what = codes.RECORDS_NOT_READ if refused else codes.METADATA_DAMAGED
+    emitter.report(what, f"The metadata {'is not' if refused else 'cannot be'} read. {error}", *spans)
 
 
 def _has_tar(source: Source, suffix: str, instead_of: str) -> bool:
@@ -84,12 +85,6 @@ def _has_tar(source: Source, suffix: str, instead_of: str) -> bool:
         return source.sibling(suffix, instead_of) is not None
     except HiddenError:
         return True
-
-
-def _row_fields(rows: Rows) -> Field:
-    note = "The rows in the decoded JSON; they own no bytes of this file."
-    table = FieldTable(range(len(rows)), lambda row: metadata_row(rows, row), 0)
-    return Field("rows", METADATA, (), len(rows), note, table)
 
 
 def _check_rows(emitter: Emitter, rows: Rows) -> None:
@@ -134,16 +129,14 @@ def read_metadata(archive: Archive, index: int, progress: Progress) -> Iterator[
 def probe_index(source: Source) -> ProbeResult:
     """Rows of 16 bytes, named after a range or with the tar beside it."""
     name = source.name.removesuffix(INDEX_SUFFIX)
-    if name == source.name or not source.size or source.size % INDEX_ROW:
+    whole = source.size and source.size % INDEX_ROW == 0
+    if name == source.name or not whole or source.read(0, 8) != bytes(8):
         return ProbeResult.NO
-    if source.read(0, 8) != bytes(8):
-        return ProbeResult.NO
-    if range_name(name + ".tar") is not None:
-        return ProbeResult.CERTAIN
     try:
-        return ProbeResult.CERTAIN if source.sibling(".tar", INDEX_SUFFIX) is not None else ProbeResult.NO
+        known = range_name(name + ".tar") is not None or source.sibling(".tar", INDEX_SUFFIX) is not None
     except HiddenError:
         return ProbeResult.NO
+    return ProbeResult.CERTAIN if known else ProbeResult.NO
 
 
 def decode_index(source: Source, emitter: Emitter, progress: Progress) -> None:
