@@ -95,9 +95,12 @@ def data_section(source: Source, members: Members, rows: Rows) -> Field:
 
 def index_field(source: Source, index: Index, member_of: Callable[[int], int]) -> Field:
     """The index: the values of its outermost object, the syntax between them, and the rest that could not be parsed."""
-    inside = [
-        _files(source, index, part, member_of) if part.key == b"files" else _value(source, part) for part in index.parts
-    ]
+    inside = []
+    for part in index.parts:
+        data = source.read(part.span.start, min(part.span.size, _MAX_SHOWN_BYTES)) if part.key != b"files" else b""
+        whole = data[:1] == b'"' and len(data) == part.span.size
+        value = Field(visible(part.key), Kind.TEXT, (part.span,), visible(unquoted(data) if whole else data))
+        inside.append(_files(source, index, part, member_of) if part.key == b"files" else value)
     if index.unread is not None:
         inside.append(
             Field("not read", Kind.GARBAGE, (index.unread,), note="The rest of the index could not be parsed.")
@@ -106,14 +109,6 @@ def index_field(source: Source, index: Index, member_of: Callable[[int], int]) -
     children = tile(inside, (index.span,), Kind.SYNTAX)
     label = f"index, {count(len(index), 'entry', 'entries')}"
     return Field("index", INDEX, (index.span,), None, note, children, specification=INDEX_CHAPTER, label=label)
-
-
-def _value(source: Source, part: Part) -> Field:
-    data = source.read(part.span.start, min(part.span.size, _MAX_SHOWN_BYTES))
-    name = visible(part.key)
-    if data[:1] == b'"' and len(data) == part.span.size:
-        return Field(name, Kind.TEXT, (part.span,), visible(unquoted(data)))
-    return Field(name, Kind.TEXT, (part.span,), visible(data))
 
 
 def _files(source: Source, index: Index, part: Part, member_of: Callable[[int], int]) -> Field:

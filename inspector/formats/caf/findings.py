@@ -80,17 +80,16 @@ def report_layout(emitter: Emitter, members: Members, rows: Rows, entries: Entry
 
 def report_unlisted(emitter: Emitter, members: Members, moved: int) -> None:
     """Report what a repair listed in the place of members whose entries were lost: it stands behind all others."""
-    starts, stops = members.starts, members.stops
-    for member in range(max(0, len(members) - 1), len(members)):
-        if members.path(member) == UNLISTED % (starts[member] - moved, stops[member] - moved):
-            size = stops[member] - starts[member]
-            emitter.report(
-                codes.UNLISTED,
-                f"'{visible(members.path(member))}' holds {in_bytes(size)} whose entries were lost before the index "
-                "was repaired. They are members one after another; their names and sizes are not known.",
-                (starts[member], stops[member]),
-                member=member,
-            )
+    last = len(members) - 1
+    start, stop = (members.starts[last], members.stops[last]) if last >= 0 else (0, 0)
+    if last >= 0 and members.path(last) == UNLISTED % (start - moved, stop - moved):
+        emitter.report(
+            codes.UNLISTED,
+            f"'{visible(members.path(last))}' holds {in_bytes(stop - start)} whose entries were lost before the index "
+            "was repaired. They are members one after another; their names and sizes are not known.",
+            (start, stop),
+            member=last,
+        )
 
 
 def report_shift(emitter: Emitter, shift: Shift, members: Members, entries: EntrySpans) -> None:

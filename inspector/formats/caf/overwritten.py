@@ -47,18 +47,11 @@ def find_newer(archive: Archive, stop: int, progress: Progress) -> Newer | None:
     stop = min(stop, MAX_REMOTE_BYTES) if is_remote(archive.source) else stop
     progress.begin("Looking for another archive in the data", stop)
     data = SplicedSource(archive.source, [Span(0, stop)], archive.source.name)
-    found = _first_end(data, progress)
-    if found is None or any(members.stops[each] == found[0] for each in firsts):
+    ends = ((end(data, 0, progress), kind) for kind, end in (("zip", zip_end), ("caf", caf_end)))
+    end, kind = next((each for each in ends if each[0] is not None), (None, ""))
+    if end is None or any(members.stops[each] == end for each in firsts):
         return None
-    return Newer(*found, all(members.stops[each] < found[0] for each in firsts))
-
-
-def _first_end(source: Source, progress: Progress) -> tuple[int, str] | None:
-    for kind, end in (("zip", zip_end), ("caf", caf_end)):
-        stop = end(source, 0, progress)
-        if stop is not None:
-            return stop, kind
-    return None
+    return Newer(end, kind, all(members.stops[each] < end for each in firsts))
 
 
 def report_newer(archive: Archive, emitter: Emitter, newer: Newer) -> None:

@@ -88,29 +88,20 @@ def _decoded(trace: Recorder, text: bytes, span: tuple[int, int], collected: Any
     try:
         return json.loads(text.decode("utf-8"), object_pairs_hook=collected)
     except (ValueError, RecursionError) as error:
-        repaired = _without_trailing_commas(text, collected)
-        if repaired is None:
-            raise trace.reject("parse JSON", span, f"The index is not JSON: {_reason(error)}.") from error
+        try:
+            repaired = json.loads(_TRAILING_COMMA.sub(r"\1", text.decode("utf-8")), object_pairs_hook=collected)
+        except (ValueError, RecursionError):
+            reason = "it nests too deeply, or a number is too long"
+            if isinstance(error, json.JSONDecodeError):
+                reason = f"{error.msg[:1].lower()}{error.msg[1:]} at character {error.pos:,}"
+            elif isinstance(error, UnicodeDecodeError):
+                reason = "it is not UTF-8"
+            raise trace.reject("parse JSON", span, f"The index is not JSON: {reason}.") from error
         cause = "The index has trailing commas, as the specification's own example; strict JSON has none."
         if lenient:
             trace.step("parse JSON", span, "trailing commas", cause, ok=False)
             return repaired
         raise trace.reject("parse JSON", span, f"{cause} {_UNKNOWN}", known=False) from error
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg[:1].lower()}{error.msg[1:]} at character {error.pos:,}"
-    return (
-        "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else "it nests too deeply, or a number is too long"
-    )
-
-
-def _without_trailing_commas(text: bytes, collected: Any) -> Any:
-    try:
-        return json.loads(_TRAILING_COMMA.sub(r"\1", text.decode("utf-8")), object_pairs_hook=collected)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _read_file(trace: Recorder, name: str, entry: Any, index_start: int, *, known: bool) -> None:

@@ -23,8 +23,6 @@ MAX_INDEX_SIZE = 2**32 - 1
 _OPENING = b'{"format_version":"1.0","files":{'
 _CLOSING = b"}}"
 _PIECE_BYTES = 64 << 10
-_ENTRY_SIZE = len(':{"start_byte":,"end_byte":}')
-"""The size of an entry without its name and its numbers."""
 _ESCAPED = re.compile(rb'[\x00-\x1f"\\<>&]|\xe2\x80[\xa8\xa9]|\xed[\xa0-\xbf][\x80-\xbf]')
 _SHORT = {b'"': b'\\"', b"\\": b"\\\\", b"\b": b"\\b", b"\f": b"\\f", b"\n": b"\\n", b"\r": b"\\r", b"\t": b"\\t"}
 
@@ -42,7 +40,12 @@ def quoted(name: bytes) -> bytes:
 
     Lone surrogates, which UTF-8 cannot encode, become escapes; other bytes that are not UTF-8 stay as they are.
     """
-    return b'"%s"' % (_ESCAPED.sub(_escape, name) if _ESCAPED.search(name) else name)
+    if not _ESCAPED.search(name):
+        return b'"%s"' % name
+    code = b"\\u%04x"
+    return b'"%s"' % _ESCAPED.sub(
+        lambda found: _SHORT.get(found[0]) or code % ord(found[0].decode("utf-8", "surrogatepass")), name
+    )
 
 
 def in_json(name: bytes) -> bytes:
@@ -56,19 +59,9 @@ def in_json(name: bytes) -> bytes:
     return name
 
 
-def _escape(found: re.Match[bytes]) -> bytes:
-    text = found[0]
-    return _SHORT.get(text) or b"\\u%04x" % ord(text.decode("utf-8", "surrogatepass"))
-
-
 def entry(name: bytes, start: int, stop: int) -> bytes:
     """One entry of the index: the data of the member ``name`` is ``[start, stop)``."""
     return b'%s:{"start_byte":%d,"end_byte":%d}' % (quoted(name), start, stop)
-
-
-def _entry_size(name: bytes, start: int, stop: int) -> int:
-    """The size of ``entry`` in bytes."""
-    return len(quoted(name)) + _ENTRY_SIZE + len(str(start)) + len(str(stop))
 
 
 def footer(index_size: int) -> bytes:
@@ -121,7 +114,7 @@ class Writer:
         return self._with(name, self._at, self._at + length)
 
     def _with(self, name: bytes, start: int, stop: int) -> int:
-        return stop + self._index + bool(self._ranges) + _entry_size(name, start, stop) + FOOTER_SIZE
+        return stop + self._index + bool(self._ranges) + len(entry(name, start, stop)) + FOOTER_SIZE
 
     def member(self, name: bytes, length: int, max_size: int) -> bool:
         """Begin and end a member of ``length`` bytes unless the file would then be larger than ``max_size``.
