@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from enum import StrEnum
 from functools import lru_cache, reduce
 from itertools import groupby
@@ -50,34 +50,21 @@ def _of_kind(run: Run) -> Paint | None:
     return Paint(ColourBy.KIND, run.role, run.shade if run.role is Role.DATA else 0)
 
 
-def _of_verdict(run: Run) -> Paint | None:
-    return None if run.verdict is None else Paint(ColourBy.VERDICT, run.verdict, 2 * _level(run))
-
-
-_HUES = tuple(Hue)
-
-
-def _of_member(run: Run) -> Paint | None:
-    if run.member is None:
-        return None
-    return Paint(ColourBy.MEMBER, _HUES[run.member % len(_HUES)], 2 * _level(run))
-
-
 def _level(run: Run) -> int:
     return max(1, run.structure.level) if run.structure is not None else 1
 
 
-def _of_nothing(_: Run) -> Paint | None:
-    """Fields do not say how bytes look, see ``paint_of_look``."""
-    return None
-
-
-PAINTS = {
+_HUES = tuple(Hue)
+PAINTS: dict[ColourBy, Callable[[Run], Paint | None]] = {
     ColourBy.STRUCTURE: _of_structure,
     ColourBy.KIND: _of_kind,
-    ColourBy.VERDICT: _of_verdict,
-    ColourBy.MEMBER: _of_member,
-    ColourBy.ENTROPY: _of_nothing,
+    ColourBy.VERDICT: lambda run: (
+        None if run.verdict is None else Paint(ColourBy.VERDICT, run.verdict, 2 * _level(run))
+    ),
+    ColourBy.MEMBER: lambda run: (
+        None if run.member is None else Paint(ColourBy.MEMBER, _HUES[run.member % len(_HUES)], 2 * _level(run))
+    ),
+    ColourBy.ENTROPY: lambda _: None,  # fields do not say how bytes look, see ``paint_of_look``
 }
 """The paint of a run; None for bytes that have no answer to it and stay as they are."""
 

@@ -152,15 +152,11 @@ def laid_out(diagram: Diagram, width: float) -> Layout:
         rects.append(tuple(Rect(x, top, wide, high - 2) for top, high in pieces))
         ends[box.column] = max(ends[box.column], *(top + high for top, high in pieces))
     wide = columns[-1].x + columns[-1].width + RIGHT if columns else width
-    if len(columns) == 1 or any(_is_last(diagram, link, len(columns)) for link in diagram.links):
+    sides = ({diagram.boxes[link.source].column, diagram.boxes[link.target].column} for link in diagram.links)
+    if len(columns) == 1 or {len(columns) - 1} in sides:  # a link within the last column
         wide += MARGIN
     links = tuple(_curve(diagram, link, rects) for link in diagram.links)
     return Layout(wide, max(ends, default=TITLE) + 6, columns, tuple(rects), links)
-
-
-def _is_last(diagram: Diagram, link: Link, columns: int) -> bool:
-    one, other = diagram.boxes[link.source].column, diagram.boxes[link.target].column
-    return one == other == columns - 1 > 0
 
 
 def _columns(diagram: Diagram, width: float) -> tuple[Rect, ...]:
@@ -195,7 +191,8 @@ class _Scale:
             y += ROW if point in empties else 0
             self._after.append(y)
             if at + 1 < len(self._points):
-                y += _height(self._points[at + 1] - point)
+                doublings = log2((self._points[at + 1] - point) / _USUAL_BYTES)
+                y += ROW + min(_MAX_GROWTH, max(0.0, _GROWTH_PER_DOUBLING * doublings))
 
     def pieces(self, spans: Spans) -> list[tuple[float, float]]:
         """The top and the height of each of a box's spans."""
@@ -207,10 +204,6 @@ class _Scale:
             else:
                 found.append((self._after[low], self._before[high] - self._after[low]))
         return found
-
-
-def _height(size: int) -> float:
-    return ROW + min(_MAX_GROWTH, max(0.0, _GROWTH_PER_DOUBLING * log2(max(1, size) / _USUAL_BYTES)))
 
 
 def _curve(diagram: Diagram, link: Link, rects: Sequence[tuple[Rect, ...]]) -> Points:
