@@ -22,7 +22,7 @@ from inspector.formats._damage import Doubled
 from inspector.formats._extents import lay_out
 from inspector.formats.caf import codes
 from inspector.formats.caf.shift import Shift
-from inspector.formats.caf.write import Extent, Writer, footer, in_json
+from inspector.formats.caf.write import Extent, footer, in_json, index_pieces
 
 _SUFFIX = re.compile(rb"(?<=[^/])\.[^./]*\Z|\Z")
 _REMAINING_CODES = {codes.NAME_HAZARD.code, codes.TOO_LARGE.code}
@@ -72,15 +72,14 @@ def _written(source: Source, extents: Callable[[], Iterable[Extent]]) -> Content
     """A new archive of these members. Raises MemberError if the file has become shorter."""
 
     def content(progress: Progress) -> Iterator[bytes]:
-        writer = Writer()
+        entries: list[Extent] = []
         progress.begin("Writing a new archive", sum(stop - start for _, start, stop in extents()))
+        at = 0
         for name, start, stop in extents():
-            writer.begin(name)
-            for piece in _copied(source, start, stop, progress):
-                writer.add(len(piece))
-                yield piece
-            writer.end()
-        yield from writer.finish()
+            yield from _copied(source, start, stop, progress)
+            entries.append((name, at, at + stop - start))
+            at += stop - start
+        yield from index_pieces(sorted(entries))
 
     return content
 

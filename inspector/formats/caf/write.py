@@ -91,69 +91,35 @@ def index_pieces(entries: Iterable[Extent]) -> Iterator[bytes]:
 class Writer:
     """The index of an archive that is being written, member by member.
 
-    The caller writes the members' bytes one after another, reports them with ``add``, and writes ``finish`` last.
+    The caller writes the members' bytes in the order in which it names them to ``member``, and ``finish`` last.
+    ``size`` is that of the file if it were finished now, in bytes.
     """
 
     def __init__(self) -> None:
         self._ranges: dict[bytes, tuple[int, int]] = {}
-        self._index = len(_OPENING) + len(_CLOSING)
-        self._name: bytes | None = None
-        self._start = self._at = 0
-
-    @property
-    def size(self) -> int:
-        """The size of the file if it were finished now, in bytes, counting the bytes so far of an open member."""
-        return (
-            self._at + self._index + FOOTER_SIZE
-            if self._name is None
-            else self._with(self._name, self._start, self._at)
-        )
+        self._at = 0
+        self.size = len(_OPENING) + len(_CLOSING) + FOOTER_SIZE
 
     def size_with(self, name: bytes, length: int) -> int:
         """What ``size`` would be with one more member of ``length`` bytes, to start the next archive in time."""
-        return self._with(name, self._at, self._at + length)
-
-    def _with(self, name: bytes, start: int, stop: int) -> int:
-        return stop + self._index + bool(self._ranges) + len(entry(name, start, stop)) + FOOTER_SIZE
+        return self.size + length + bool(self._ranges) + len(entry(name, self._at, self._at + length))
 
     def member(self, name: bytes, length: int, max_size: int) -> bool:
-        """Begin and end a member of ``length`` bytes unless the file would then be larger than ``max_size``.
+        """Add a member of ``length`` bytes unless the file would then be larger than ``max_size``.
 
-        Returns whether it was added. Raises WriteError as ``begin`` and ``end`` do.
+        Returns whether it was added. Raises WriteError if the name is in use, or the index too large for the footer.
         """
-        start, stop = self._at, self._at + length
-        size = self._with(name, start, stop)
+        size, stop = self.size_with(name, length), self._at + length
         if size > max_size:
             return False
-        index = size - stop - FOOTER_SIZE
-        if name in self._ranges or index > MAX_INDEX_SIZE:
-            self.begin(name)
-            footer(index)
-        self._ranges[name], self._index, self._at = (start, stop), index, stop
-        return True
-
-    def begin(self, name: bytes) -> None:
-        """Begin a member. Raises WriteError if the name is in use."""
-        assert self._name is None
         if name in self._ranges:
             raise WriteError(
                 f"The name '{visible(name)}' is in the archive already. Most readers would lose one of the two members."
             )
-        self._name, self._start = name, self._at
-
-    def add(self, count: int) -> None:
-        """Record that ``count`` more bytes of the member were written."""
-        assert self._name is not None
-        self._at += count
-
-    def end(self) -> None:
-        """End the member. Raises WriteError if the index has become too large for the footer."""
-        assert self._name is not None
-        index = self.size - self._at - FOOTER_SIZE
-        footer(index)
-        self._ranges[self._name], self._index, self._name = (self._start, self._at), index, None
+        footer(size - stop - FOOTER_SIZE)
+        self._ranges[name], self._at, self.size = (self._at, stop), stop, size
+        return True
 
     def finish(self) -> Iterator[bytes]:
         """The index and the footer, to be written after the members' bytes."""
-        assert self._name is None
         return index_pieces((name, *self._ranges[name]) for name in sorted(self._ranges))

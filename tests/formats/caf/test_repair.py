@@ -317,9 +317,7 @@ def test_a_salvage_names_the_members_that_share_bytes() -> None:
 def test_many_members_are_salvaged_in_small_pieces() -> None:
     writer, data = Writer(), bytearray()
     for number in range(8_000):
-        writer.begin(b"%d" % number)
-        writer.add(3)
-        writer.end()
+        writer.member(b"%d" % number, 3, 1 << 30)
         data += b"abc"
     before = checked(bytes(data) + b"".join(writer.finish())[:-60])
     *_, plan = plans(before)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
 
 import pytest
 from hypothesis import given
@@ -23,34 +22,13 @@ def written(files: dict[bytes, bytes]) -> bytes:
     writer, out = Writer(), bytearray()
     for name, content in files.items():
         announced = writer.size_with(name, len(content))
-        writer.begin(name)
-        for start in range(0, len(content), 64):
-            piece = content[start : start + 64]
-            out += piece
-            writer.add(len(piece))
+        assert not writer.member(name, len(content), announced - 1)
+        assert writer.member(name, len(content), announced)
         assert writer.size == announced
-        writer.end()
-        assert writer.size == announced
-    size = writer.size
+        out += content
     out += b"".join(writer.finish())
-    assert len(out) == size
+    assert len(out) == writer.size
     return bytes(out)
-
-
-@given(st.lists(st.tuples(NAMES, st.integers(0, 2000)), max_size=8), st.integers(0, 3000))
-def test_a_member_at_once_is_one_that_is_begun_and_ended(members: list[tuple[bytes, int]], most: int) -> None:
-    one, other = Writer(), Writer()
-    for name, length in dict(members).items():
-        fits = other.size_with(name, length) <= most
-        assert one.member(name, length, most) is fits
-        if fits:
-            other.begin(name)
-            other.add(length)
-            other.end()
-        assert one.size == other.size
-        with pytest.raises(WriteError, match="is in the archive already") if fits else nullcontext():
-            one.member(name, length, 1 << 30 if fits else 0)
-    assert list(one.finish()) == list(other.finish())
 
 
 def test_the_index_is_compact_json_with_the_names_sorted() -> None:
@@ -92,17 +70,14 @@ def test_a_large_index_comes_in_small_pieces() -> None:
 
 def test_a_name_is_taken_once() -> None:
     writer = Writer()
-    writer.begin(b"x")
-    writer.end()
+    writer.member(b"x", 0, 1_000)
     with pytest.raises(WriteError, match=r"'x' is in the archive already"):
-        writer.begin(b"x")
+        writer.member(b"x", 0, 1_000)
 
 
 def test_an_index_that_the_footer_cannot_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(write, "MAX_INDEX_SIZE", 100)
     writer = Writer()
-    writer.begin(b"a")
-    writer.end()
-    writer.begin(b"b")
+    writer.member(b"a", 0, 1_000)
     with pytest.raises(WriteError, match="Put fewer members into one archive"):
-        writer.end()
+        writer.member(b"b", 0, 1_000)
