@@ -20,9 +20,8 @@ from inspector.core.finding import FindingType
 from inspector.core.program.progress import Progress
 from inspector.formats import FORMATS
 from inspector.gui.app.actions.actions import ACTIONS
-from inspector.operations.diagram.drawing import diagram_svg
+from inspector.operations.diagram.drawing import Shades, diagram_svg
 from inspector.operations.diagram.shape import diagram_of_all
-from inspector.operations.diagram.svg import Shades
 from inspector.operations.open.listing import load
 from inspector.resources import manual_pages, samples
 

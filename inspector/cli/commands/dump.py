@@ -118,9 +118,12 @@ def _diagram(opened: Sequence[LocationPart], target: pathlib.Path) -> int:
 
     Raises OperationError and SourceError.
     """
-    from inspector.operations.diagram.drawing import description, diagram_svg  # dumping fields need not wait for it
+    from inspector.operations.diagram.drawing import (  # dumping fields need not wait for it
+        Shades,
+        description,
+        diagram_svg,
+    )
     from inspector.operations.diagram.shape import diagram_of_all
-    from inspector.operations.diagram.svg import Shades
     from inspector.operations.report.writing import require_other_file, write
 
     archives = [part.archive for part in opened]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive, CappedFindings, Emitter
 from inspector.core.field import LazyRows
@@ -22,6 +23,9 @@ from inspector.formats._tar import codes
 from inspector.formats._tar.header import BLOCK, CHKSUM, PLACES, checksums, number, padded_stop, parse, text
 from inspector.formats._tar.resync import layout_of
 from inspector.formats._tar.swallowed import Inside, any_swallowed, may_search
+
+if TYPE_CHECKING:  # annotations only
+    from inspector.core.repair import Repair
 
 WINDOW = 512 * 1024
 """Bytes read at a time: with fewer, reading costs more than hashing; more do not fit the processor's cache."""
@@ -183,3 +187,22 @@ def _header_checksum(source: Source, members: Members, at: int) -> Checksum:
         "Not an octal number." if stored is None else f"In octal {visible(text(field).strip(b' '))}.",
         member,
     )
+
+
+# ---- a plain tar -----------------------------------------------------------------------------------------------------
+
+
+def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
+    """Check the padding. Decoding has compared the checksums of headers, and no others are recorded."""
+    check_padding(archive, emitter, progress, layout_of(archive).doubtful)
+    return headers_summary(archive)
+
+
+def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
+    """Plan the repairs. Nothing shows whether members are missing at the end, so rewriting it needs confirming."""
+    # Listing repairs nothing.
+    from inspector.formats._tar.repair import repair_end, repair_headers, salvage
+
+    progress.begin("Planning repairs", len(archive.members), "members")
+    saved = salvage(archive, layout_of(archive))
+    return [*repair_headers(archive), *repair_end(archive, whole=False), *((saved,) if saved is not None else ())]

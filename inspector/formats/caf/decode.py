@@ -25,8 +25,6 @@ from inspector.formats._damage import Doubled, find_doubled
 from inspector.formats._extents import lay_out, shared_extents
 from inspector.formats._kinds import DATA_SECTION, INDEX
 from inspector.formats.caf import codes
-from inspector.formats.caf.exact import read_exactly
-from inspector.formats.caf.fast import SLICE_BYTES, read_fast
 from inspector.formats.caf.fields import EntrySpans, data_section, footer_field, index_field
 from inspector.formats.caf.findings import (
     report_inclusive,
@@ -38,9 +36,10 @@ from inspector.formats.caf.findings import (
     report_two_archives,
     report_unlisted,
 )
-from inspector.formats.caf.index import Index, archive_order, inverse, members_in, suspicious_names
+from inspector.formats.caf.index import archive_order, inverse, members_in, suspicious_names
 from inspector.formats.caf.locate import MAX_INDEX_BYTES, find_index
 from inspector.formats.caf.overwritten import find_newer, report_newer
+from inspector.formats.caf.reading import read_index
 from inspector.formats.caf.shift import MIN_LINE_FEEDS, Shift, find_shift, inclusive_ends, is_text_mode
 from inspector.formats.caf.write import MAX_ARCHIVE_BYTES, TARGET_DATA_BYTES
 
@@ -159,17 +158,6 @@ def _mark(members: Members, which: Iterable[int], mark: int) -> None:
         members.marks = array("B", bytes(len(members)))
     for member in which:
         members.marks[member] |= mark
-
-
-def read_index(source: Source, span: Span, progress: Progress) -> Index:
-    """Read the index in ``span``, a large one the fast way if possible. Raises SourceError and Cancelled."""
-    if span.size > SLICE_BYTES:
-        progress.begin("Reading the index", span.size)
-        index = read_fast(source, span, progress)
-        if index is not None:
-            return index
-    progress.begin("Reading the index exactly", span.size)
-    return read_exactly(source.read(span.start, span.size), span.start, progress)
 
 
 def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:

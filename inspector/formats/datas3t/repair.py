@@ -21,8 +21,7 @@ from inspector.core.source import BLOCK as PIECE
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._tar import reading
 from inspector.formats._tar.header import BLOCK, CHKSUM, aligned, checksums, parse
-from inspector.formats._tar.repair import repair_end, repair_headers
-from inspector.formats._tar.salvage import content, damage, head_of, losses
+from inspector.formats._tar.repair import content, damage, head_of, losses, repair_end, repair_headers
 from inspector.formats.datas3t.check import MISMATCH
 from inspector.formats.datas3t.consistency import NAME
 from inspector.formats.datas3t.datapoints import FIELD_TWICE, NONE, ROW_BROKEN, ROW_MISSING, RangeRecords

@@ -15,8 +15,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError, is_sparing
 from inspector.core.span import Span, Spans
 from inspector.drawing.colouring import PAINTS, ColourBy, Paint, families_in, landmarks, shown_in
-from inspector.operations.diagram.shape import families_of
-from inspector.operations.diagram.svg import (
+from inspector.operations.diagram.drawing import (
     DAMAGE,
     QUIET,
     RULE,
@@ -31,6 +30,7 @@ from inspector.operations.diagram.svg import (
     svg,
     text,
 )
+from inspector.operations.diagram.shape import families_of
 from inspector.operations.open.opening import Opened
 from inspector.operations.open.overview import in_kind_order, overview
 

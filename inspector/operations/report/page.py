@@ -26,9 +26,8 @@ from inspector.drawing.palette import COLOURS, MARKS, Mark, Scheme
 from inspector.formats._causes.diagnosis import Placed, cause_sentence, folded
 from inspector.operations.check.checking import STATES, CheckReport, own_state
 from inspector.operations.check.report import archive_readers
-from inspector.operations.diagram.drawing import diagram_svg
+from inspector.operations.diagram.drawing import Shades, diagram_svg
 from inspector.operations.diagram.shape import diagram_of_all
-from inspector.operations.diagram.svg import Shades
 from inspector.operations.edit.apply_repairs import describe
 from inspector.operations.edit.plan_repairs import plan
 from inspector.operations.open.location import inside

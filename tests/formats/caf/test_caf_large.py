@@ -14,10 +14,9 @@ from inspector.core.field import locate
 from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
-from inspector.formats.caf import FORMAT, exact, fast
-from inspector.formats.caf.exact import read_exactly
-from inspector.formats.caf.fast import read_fast
+from inspector.formats.caf import FORMAT, reading
 from inspector.formats.caf.index import Index
+from inspector.formats.caf.reading import read_exactly, read_fast
 
 Build = Callable[..., bytes]
 Decoded = Callable[[bytes], Archive]
@@ -46,7 +45,7 @@ def said(index: Index) -> tuple[object, ...]:
 @pytest.mark.parametrize("layout", [{}, {"indent": 2}, {"separators": (",", ":")}])
 def test_the_fast_way_says_what_the_exact_way_says(layout: dict[str, object]) -> None:
     data = index_of(entries() | {"ünï/cödé": {"start_byte": 0, "end_byte": 0}}, **layout)
-    assert len(data) > fast.SLICE_BYTES
+    assert len(data) > reading.SLICE_BYTES
     quick = fast_index(data)
     assert quick is not None
     assert said(quick) == said(read_exactly(data, 0, Progress()))
@@ -64,7 +63,7 @@ def test_the_fast_way_is_right_or_silent(files: list[tuple[str, int, int]], size
     )
     data = ('{"format_version":"1.0","files":{' + written + "}}").encode("utf-8", "surrogatepass")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fast, "SLICE_BYTES", size)
+        patch.setattr(reading, "SLICE_BYTES", size)
         quick = fast_index(data)
     if quick is not None:
         slow = read_exactly(data, 0, Progress())
@@ -173,9 +172,8 @@ def test_members_stand_in_the_order_of_their_data_whatever_they_lack(build: Buil
 
 
 def test_the_number_of_members_is_bounded(build: Build, decoded: Decoded, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact, "MAX_MEMBERS", 100)
-    monkeypatch.setattr(exact, "_ENTRIES_PER_STEP", 50)
-    monkeypatch.setattr(fast, "MAX_MEMBERS", 100)
+    monkeypatch.setattr(reading, "MAX_MEMBERS", 100)
+    monkeypatch.setattr(reading, "_ENTRIES_PER_STEP", 50)
     archive = decoded(build(index_of(entries()), data=b"abc" * COUNT))
     assert len(archive.members) == 100
     assert any("Only the first 100" in finding.message for finding in archive.findings)

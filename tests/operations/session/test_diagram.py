@@ -13,9 +13,8 @@ from inspector.core.kinds import Role
 from inspector.core.program.progress import Progress
 from inspector.core.span import Span
 from inspector.drawing.diagram import Box, Diagram, Layout, laid_out
-from inspector.operations.diagram.drawing import diagram_svg
+from inspector.operations.diagram.drawing import Shades, diagram_svg
 from inspector.operations.diagram.shape import MAX_BOXES, diagram_of, diagram_of_all
-from inspector.operations.diagram.svg import Shades
 from inspector.operations.open.listing import load
 from tests.operations.archives import caf
 
