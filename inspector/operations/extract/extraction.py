@@ -9,11 +9,11 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Lock
+from typing import NamedTuple
 
 from inspector.core.finding import Finding
 from inspector.core.format import MemberError, one_group
@@ -21,13 +21,18 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, plural, rounded
 from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import Source, SourceError, change_of
-from inspector.operations.extract.extraction_plan import Batch, Planner, ProblemList
+from inspector.operations.extract.extraction_plan import Batch, Planner
 from inspector.operations.extract.selection import MemberSelection, with_suffix
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.unfinished import removed_message
 from inspector.operations.open.opening import Opened
 from inspector.operations.open.reading import Doubts, Errors, Reading, noted
-from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionPlan, ExtractionResult
+from inspector.operations.protocol.extraction_views import (
+    ExtractionOptions,
+    ExtractionPlan,
+    ExtractionResult,
+    Problems,
+)
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.member_writer import (
     Destination,
@@ -60,8 +65,18 @@ def folder_at(location: str) -> Path:
     return Path(location)
 
 
+class _Lane(NamedTuple):
+    """What one thread works with: its own archive and folder; ``written`` takes the bytes of each piece."""
+
+    archive: Opened
+    destination: Destination
+    errors: Errors
+    progress: Progress
+    written: Callable[[int], None]
+
+
 class Extraction:
-    """The extraction of members of decoded archives into ``folder``."""
+    """The extraction of members of decoded archives into ``folder``; plan it or run it, once."""
 
     def __init__(
         self,
@@ -74,78 +89,264 @@ class Extraction:
         self._folder = folder
         self._options = options
         self._calls = calls
+        self._sync = False
+        self._progress = Progress()
+        self._lock = Lock()
+        self._stop = Event()
+        self._files = self._size = 0
+        self._damaged, self._unproved = Problems(), Problems()
+        self._left: list[str] = []
+        self._unread = ""
+        """Why the first member that could not be read was not; the others have their own reasons."""
 
     def plan(self, progress: Progress) -> ExtractionPlan:
         """What would be done. Raises SourceError if the folder cannot be used, and Cancelled."""
-        return self._planner(progress).plan()
+        return self._planned(progress).plan()
 
     def run(self, progress: Progress) -> ExtractionResult:
         """Extract. Raises OperationError if nothing can be extracted, SourceError and Cancelled.
 
         After a cancellation, the files that are complete stay.
         """
-        planner = self._planner(progress)
-        removed = self._remove_unfinished(planner)
+        self._planner = planner = self._planned(progress)
+        removed = self._remove_unfinished()
         plan = planner.plan()
         if plan.obstacle:
             raise OperationError(plan.obstacle)
-        sync = plan.files == 1 if self._options.sync is None else self._options.sync
-        work = _Work(planner, partial(self._destination, sync=sync), self._options, progress)
-        work.run(plan.size)
+        self._sync = plan.files == 1 if self._options.sync is None else self._options.sync
+        self._progress, self._all = progress, plan.files
+        folders, stopped = 0, self._unread
+        errors = [Errors(self._proving(batch), noted(batch.selection.archive)) for batch in planner.batches]
+        progress.begin("Extracting", plan.size)
+        try:
+            for batch, wrong in zip(planner.batches, errors, strict=True):
+                folders += self._make_folders(batch)
+                self._batch(batch, wrong)
+            stopped = self._unread
+        except SourceError as error:
+            stopped = str(error)
+        if stopped:
+            stopped += (
+                f" {grouped(self._files)} of {count(self._all, 'file')} were extracted, {rounded(self._size)} of "
+                f"{rounded(plan.size)}; the unfinished file was removed."
+            )
         changes = tuple(_changes(self._selections))
-        refused, damaged = planner.refused.all(), work.damaged.all()
-        missing = (
-            planner.conflicts_left,
-            refused.count,
-            plan.doubtful.count,
-            damaged.count,
-            work.stopped,
-            planner.damage,
-        )
+        missing = (planner.conflicts_left, planner.refused.count, plan.doubtful.count, self._damaged.count)
         sentence = plural(
             "{number} file, {size}, was extracted to {folder}.",
             "{number} files, {size}, were extracted to {folder}.",
-            work.files,
-            size=rounded(work.size),
+            self._files,
+            size=rounded(self._size),
             folder=plan.folder,
         )
         return ExtractionResult(
             plan.folder,
-            work.files,
-            work.folders,
-            work.size,
-            planner.conflicts.all(),
-            refused,
+            self._files,
+            folders,
+            self._size,
+            planner.conflicts,
+            planner.refused,
             plan.doubtful,
-            damaged,
-            (*removed, *filter(None, (plan.unfinished,)), *plan.warnings, *work.left, *changes),
-            work.unproved.all(),
-            work.stopped,
-            not any(missing) and not changes,
+            (*removed, *filter(None, (plan.unfinished,)), *plan.warnings, *self._left, *changes),
+            self._damaged,
+            self._unproved,
+            stopped,
+            not (any(missing) or stopped or planner.damage() or changes),
             sentence,
         )
 
-    def _planner(self, progress: Progress) -> Planner:
+    def _planned(self, progress: Progress) -> Planner:
         with self._destination() as destination:
             planner = Planner(self._selections, destination, self._options)
             planner.run(progress)
             return planner
 
-    def _remove_unfinished(self, planner: Planner) -> tuple[str, ...]:
+    def _remove_unfinished(self) -> tuple[str, ...]:
         """Remove unfinished files if the options ask for it, before free space is measured; a message if any were."""
-        if not self._options.remove_unfinished or not planner.unfinished:
+        if not self._options.remove_unfinished or not self._planner.unfinished:
             return ()
         with self._destination() as destination:
-            gone = [each for parts, each in planner.unfinished if destination.remove(parts, each)]
-        planner.unfinished = [(parts, each) for parts, each in planner.unfinished if each not in gone]
+            gone = [each for parts, each in self._planner.unfinished if destination.remove(parts, each)]
+        self._planner.unfinished = [(parts, each) for parts, each in self._planner.unfinished if each not in gone]
         return (removed_message(gone, self._folder),) if gone else ()
 
-    def _destination(self, *, sync: bool = False) -> Destination:
+    def _destination(self) -> Destination:
         """The target folder, opened for one thread."""
         sources = [each.archive.source for each in self._selections]
         protected = frozenset(identity for source in sources for identity in _identities(source))
         origin = origin_of(Path(sources[0].name)) if sources else {}
-        return Destination(self._folder, self._calls, protected=protected, origin=origin, sync=sync)
+        return Destination(self._folder, self._calls, protected=protected, origin=origin, sync=self._sync)
+
+    def _proving(self, batch: Batch) -> Iterable[Finding]:
+        """The findings that tell whether the members of a batch are what was archived."""
+        archive = batch.selection.archive
+        return archive.decoder.prove(archive, batch.files, self._progress) if archive.decoder else archive.findings
+
+    # ---- writing -----------------------------------------------------------------------------------------------
+
+    def _make_folders(self, batch: Batch) -> int:
+        """Make the folders of a batch, and return how many could be."""
+        made = 0
+        with self._destination() as destination:
+            for member in batch.folders:
+                self._progress.advance(0)
+                try:
+                    destination.make_folder(batch.parts(member))
+                    made += 1
+                except PlaceError as error:
+                    batch.selection.note(self._planner.refused, member, f"is not created: {error}")
+        return made
+
+    def _batch(self, batch: Batch, errors: Errors) -> None:
+        """Write the files of a batch, those whose content can be decoded independently by several threads."""
+        archive = batch.selection.archive
+        decoder = archive.decoder
+        if decoder is None or not batch.files:
+            return
+        groups = [list(batch.files)]
+        if decoder.decode_group is not one_group:
+            groups = [
+                list(some) for _, some in groupby(batch.files, lambda member: decoder.decode_group(archive, member))
+            ]
+        workers = min(_MAX_THREADS, os.cpu_count() or 1, len(groups))
+        waiting = iter(groups)
+        if workers == 1:
+            quiet = _SilentProgress(lambda: self._progress.advance(0))
+            with self._destination() as destination:
+                self._groups(batch, waiting, _Lane(archive, destination, errors, quiet, self._progress.advance))
+            return
+        # Written bytes come through a queue: the progress has one writer.
+        written: SimpleQueue[int] = SimpleQueue()
+        self._stop = Event()
+
+        def work() -> None:
+            own = decoder.thread_copy(archive)
+            assert isinstance(own, Opened)
+            try:
+                with self._destination() as destination:
+                    lane = _Lane(own, destination, errors, _SilentProgress(self._check_stop), written.put)
+                    self._groups(batch, waiting, lane)
+            except SourceError:
+                self._stop.set()
+                raise
+            finally:
+                written.put(_WORKER_ENDED)
+
+        with ThreadPoolExecutor(workers) as pool:
+            running = [pool.submit(work) for _ in range(workers)]
+            left = workers
+            try:
+                while left:
+                    size = written.get()
+                    left -= size == _WORKER_ENDED
+                    self._progress.advance(max(size, 0))
+            finally:
+                self._stop.set()
+        for failure in (each.exception() for each in running):
+            if failure is not None and not isinstance(failure, Cancelled):
+                raise failure
+
+    def _check_stop(self) -> None:
+        """Wait while paused; raises Cancelled once another thread has stopped."""
+        self._progress.wait()
+        if self._stop.is_set():
+            raise Cancelled
+
+    def _groups(self, batch: Batch, waiting: Iterator[list[int]], lane: _Lane) -> None:
+        """Write one group of files after another, until other threads have taken the rest."""
+        while True:
+            with self._lock:
+                group = next(waiting, None)
+            if group is None:
+                return
+            for member in group:
+                self._file(batch, member, lane)
+
+    def _file(self, batch: Batch, member: int, lane: _Lane) -> None:
+        """Write one file, or add why it was not written."""
+        note = batch.selection.note
+        try:
+            size, reason, doubts = self._write(batch, member, lane)
+        except TakenError as error:
+            with self._lock:
+                self._planner.conflicts_left += 1
+                note(self._planner.conflicts, member, f"is not extracted: {error}")
+            return
+        except PlaceError as error:
+            with self._lock:
+                note(self._planner.refused, member, f"is not extracted: {error}")
+            return
+        with self._lock:
+            if reason:
+                note(self._damaged, member, reason)
+            else:
+                self._files += 1
+                self._size += size
+            if not doubts.wrong and doubts.unproved:
+                why = doubts.unproved[0].removesuffix(".")
+                note(self._unproved, member, f"is not proved to be what was archived: {why}")
+            self._progress.label = f"Extracting: {grouped(self._files)} of {grouped(self._all)}"
+
+    def _write(self, batch: Batch, member: int, lane: _Lane) -> tuple[int, str, Doubts]:
+        """Write one file; returns its size, why it was not kept (empty if it was), and the doubts about it.
+
+        Raises as PartialFile does.
+        """
+        parts, size = batch.parts(member), batch.size(member)
+        part = lane.destination.part(parts)
+        try:
+            doubts = self._copy(batch.source(member), size, part, lane)
+            if not doubts or (self._options.doubtful and not doubts.wrong):
+                part.keep(parts[-1], replace=member in batch.replacing, changed=_changed(lane.archive, member))
+                return size, "", doubts
+            end = "is not extracted"
+            if self._options.keep_damaged:
+                name = with_suffix(parts[-1], DAMAGED)
+                part.keep(name, replace=False)
+                end = f"is kept as {visible(name)}"
+            doubt = next(iter(doubts))
+            return 0, f"{end}, because it is not proved to be what was archived: {doubt}", doubts
+        finally:
+            part.drop()
+            if part.left:
+                self._left.append(part.left)
+
+    def _copy(self, member: int, size: int, part: PartialFile, lane: _Lane) -> Doubts:
+        """Write the content of a member and return the doubts about it.
+
+        Raises as PartialFile does, and S3Error if the server sends nothing any more: that says nothing about this
+        member, and the next one would fail too.
+        """
+        left = size
+        reading = Reading(lane.archive, member, lane.errors)
+        lane.progress.advance(0)
+        pieces = reading.pieces(lane.progress)
+        while True:
+            try:
+                piece = next(pieces, None)
+            except S3Error:
+                raise
+            except (SourceError, MemberError) as error:
+                if isinstance(error, SourceError):  # its bytes could not be read, which says nothing about them
+                    with self._lock:
+                        self._unread = self._unread or str(error)
+                return Doubts((str(error),))
+            if piece is None:
+                break
+            part.write(piece[:left])
+            lane.written(min(len(piece), left))
+            if len(piece) > left:
+                return Doubts(("It is longer than its recorded size.",))
+            left -= len(piece)
+        if left:
+            return Doubts((f"It ends after {in_bytes(size - left)} of {in_bytes(size)}.",))
+        return reading.doubts(lane.progress)
+
+
+def _changed(archive: Opened, member: int) -> int | None:
+    """The modification time of a member in seconds since 1970, None if it is unknown or implausible."""
+    changed = archive.decoder.member_metadata(archive, member).changed if archive.decoder else None
+    return changed if changed is not None and changed in _PLAUSIBLE_DATES else None
 
 
 def _changes(selections: Iterable[MemberSelection]) -> Iterator[str]:
@@ -170,270 +371,6 @@ def _identities(source: Source) -> Iterator[tuple[int, int]]:
     with contextlib.suppress(OSError, ValueError):  # the file may be gone, or the source has no path
         status = Path(source.name).stat()
         yield status.st_dev, status.st_ino
-
-
-# ---- writing -----------------------------------------------------------------------------------------------------
-
-
-class _Work:
-    """Writes the files and folders of a plan. ``stopped`` says why not all were tried, and is empty otherwise."""
-
-    def __init__(
-        self, planner: Planner, destination: Callable[[], Destination], options: ExtractionOptions, progress: Progress
-    ) -> None:
-        self.files = self.folders = self.size = 0
-        self.damaged = ProblemList()
-        self.unproved = ProblemList()
-        self.left: list[str] = []
-        self.stopped = ""
-        self._unread = ""
-        self._planner = planner
-        self._destination = destination
-        self._options = options
-        self._progress = progress
-        self._lock = Lock()
-        self._stop = Event()
-        self._all = sum(len(batch.files) for batch in planner.batches)
-
-    def run(self, size: int) -> None:
-        """Write everything, ``size`` bytes. Raises Cancelled after all threads have ended."""
-        errors = [Errors(self._known(batch), noted(batch.selection.archive)) for batch in self._planner.batches]
-        self._progress.begin("Extracting", size)
-        try:
-            for batch, wrong in zip(self._planner.batches, errors, strict=True):
-                self._make_folders(batch)
-                self._batch(batch, wrong)
-        except SourceError as error:
-            self.stopped = f"{error} {self._so_far(size)}"
-        else:
-            self.stopped = f"{self._unread} {self._so_far(size)}" if self._unread else ""
-
-    def _add_unread(self, sentence: str) -> None:
-        """Record that a member could not be read; the first such message is reported, the others with their members."""
-        with self._lock:
-            self._unread = self._unread or sentence
-
-    def _known(self, batch: Batch) -> Sequence[Finding]:
-        """The findings that tell whether the members of a batch are what was archived."""
-        archive = batch.selection.archive
-        return archive.decoder.prove(archive, batch.files, self._progress) if archive.decoder else archive.findings
-
-    def _so_far(self, size: int) -> str:
-        return (
-            f"{grouped(self.files)} of {count(self._all, 'file')} were extracted, {rounded(self.size)} of "
-            f"{rounded(size)}; the unfinished file was removed."
-        )
-
-    def _make_folders(self, batch: Batch) -> None:
-        with self._destination() as destination:
-            for member in batch.folders:
-                self._progress.advance(0)
-                try:
-                    destination.make_folder(batch.parts(member))
-                    self.folders += 1
-                except PlaceError as error:
-                    self._planner.refused.add(batch.selection, member, f"is not created: {error}")
-
-    def _batch(self, batch: Batch, errors: Errors) -> None:
-        archive = batch.selection.archive
-        decoder = archive.decoder
-        if decoder is None or not batch.files:
-            return
-        lanes: Iterator[list[int]] = iter((list(batch.files),))
-        workers = 1
-        if decoder.decode_group is not one_group:
-            every = [
-                list(lane) for _, lane in groupby(batch.files, lambda member: decoder.decode_group(archive, member))
-            ]
-            workers = min(_MAX_THREADS, os.cpu_count() or 1, len(every))
-            lanes = iter(every)
-        if workers == 1:
-            quiet = _SilentProgress(lambda: self._progress.advance(0))
-            with self._destination() as destination:
-                state = _ThreadState(archive, destination, errors, quiet, self._progress.advance, self._add_unread)
-                self._lanes(batch, lanes, state)
-        else:
-            self._run_threads(batch, lanes, errors, workers)
-
-    def _run_threads(self, batch: Batch, lanes: Iterator[list[int]], errors: Errors, workers: int) -> None:
-        """Distribute the lanes over threads, which report written bytes through a queue: progress has one writer."""
-        written: SimpleQueue[int] = SimpleQueue()
-        self._stop = Event()
-        decoder = batch.selection.archive.decoder
-        assert decoder is not None
-
-        def work() -> None:
-            archive = decoder.thread_copy(batch.selection.archive)
-            assert isinstance(archive, Opened)
-            try:
-                with self._destination() as destination:
-                    state = _ThreadState(
-                        archive, destination, errors, _SilentProgress(self._check_stop), written.put, self._add_unread
-                    )
-                    self._lanes(batch, lanes, state)
-            except SourceError:
-                self._stop.set()
-                raise
-            finally:
-                written.put(_WORKER_ENDED)
-
-        with ThreadPoolExecutor(workers) as pool:
-            running = [pool.submit(work) for _ in range(workers)]
-            left = workers
-            try:
-                while left:
-                    size = written.get()
-                    left -= size == _WORKER_ENDED
-                    self._progress.advance(max(size, 0))
-            finally:
-                self._stop.set()
-        failures = [each.exception() for each in running]
-        for failure in failures:
-            if failure is not None and not isinstance(failure, Cancelled):
-                raise failure
-
-    def _check_stop(self) -> None:
-        """Wait while paused; raises Cancelled once another thread has stopped."""
-        self._progress.wait()
-        if self._stop.is_set():
-            raise Cancelled
-
-    def _lanes(self, batch: Batch, lanes: Iterator[list[int]], state: _ThreadState) -> None:
-        while (lane := self._next(lanes)) is not None:
-            for member in lane:
-                self._file(batch, member, state)
-
-    def _next(self, lanes: Iterator[list[int]]) -> list[int] | None:
-        with self._lock:
-            return next(lanes, None)
-
-    def _file(self, batch: Batch, member: int, state: _ThreadState) -> None:
-        """Write one file, or add why it was not written."""
-        try:
-            size, reason, doubts = self._write(batch, member, state)
-        except TakenError as error:
-            with self._lock:
-                self._planner.conflicts_left += 1
-                self._planner.conflicts.add(batch.selection, member, f"is not extracted: {error}")
-        except PlaceError as error:
-            with self._lock:
-                self._planner.refused.add(batch.selection, member, f"is not extracted: {error}")
-        else:
-            with self._lock:
-                if reason:
-                    self.damaged.add(batch.selection, member, reason)
-                else:
-                    self.files += 1
-                    self.size += size
-                if not doubts.wrong and doubts.unproved:
-                    self.unproved.add(
-                        batch.selection,
-                        member,
-                        f"is not proved to be what was archived: {doubts.unproved[0].removesuffix('.')}",
-                    )
-                done, every = grouped(self.files), grouped(self._all)
-                self._progress.label = f"Extracting: {done} of {every}"
-
-    def _write(self, batch: Batch, member: int, state: _ThreadState) -> tuple[int, str, Doubts]:
-        """Write one file; returns its size, why it was not kept (empty if it was), and the doubts about it.
-
-        Raises as PartialFile does.
-        """
-        parts, size = batch.parts(member), batch.size(member)
-        part = state.destination.part(parts)
-        try:
-            doubts = state.copy(batch.source(member), size, part)
-            if not doubts or (self._options.doubtful and not doubts.wrong):
-                part.keep(parts[-1], replace=member in batch.replacing, changed=state.changed(member))
-                return size, "", doubts
-            end = "is not extracted"
-            if self._options.keep_damaged:
-                name = with_suffix(parts[-1], DAMAGED)
-                part.keep(name, replace=False)
-                end = f"is kept as {visible(name)}"
-            doubt = next(iter(doubts))
-            return 0, f"{end}, because it is not proved to be what was archived: {doubt}", doubts
-        finally:
-            part.drop()
-            if part.left:
-                self.left.append(part.left)
-
-
-class _ThreadState:
-    """What one thread works with: its own archive, folder and progress."""
-
-    def __init__(
-        self,
-        archive: Opened,
-        destination: Destination,
-        errors: Errors,
-        progress: Progress,
-        written: Callable[[int], None],
-        unread: Callable[[str], None],
-    ) -> None:
-        self.destination = destination
-        self.unread = unread
-        self._archive = archive
-        self._errors = errors
-        self._progress = progress
-        self._written = written
-
-    def copy(self, member: int, size: int, part: PartialFile) -> Doubts:
-        """Write the content of a member and return the doubts about it. Raises as PartialFile does."""
-        written = 0
-        reading = Reading(self._archive, member, self._errors)
-        self._progress.advance(0)
-        try:
-            for piece in _bounded(reading.pieces(self._progress), size):
-                part.write(piece)
-                written += len(piece)
-                self._written(len(piece))
-        except _UnreadError as error:
-            self.unread(str(error))
-            return Doubts((str(error),))
-        except _ReadError as error:
-            return Doubts((str(error),))
-        if written < size:
-            return Doubts((f"It ends after {in_bytes(written)} of {in_bytes(size)}.",))
-        return reading.doubts(self._progress)
-
-    def changed(self, member: int) -> int | None:
-        """The modification time of a member in seconds since 1970, None if it is unknown or implausible."""
-        decoder = self._archive.decoder
-        changed = decoder.member_metadata(self._archive, member).changed if decoder else None
-        return changed if changed is not None and changed in _PLAUSIBLE_DATES else None
-
-
-class _ReadError(Exception):
-    """A member cannot be read any further; the message is a sentence."""
-
-
-class _UnreadError(_ReadError):
-    """A member's bytes could not be read, which says nothing about them."""
-
-
-def _bounded(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
-    """The pieces of a content that should have ``size`` bytes. Raises _ReadError if it is longer or cannot be read.
-
-    Raises S3Error if the server sends nothing any more.
-    """
-    rest = iter(pieces)
-    while True:
-        try:
-            piece = next(rest, None)
-        except S3Error:
-            raise  # it says nothing about this member, and the next one would fail too
-        except SourceError as error:
-            raise _UnreadError(str(error)) from error
-        except MemberError as error:
-            raise _ReadError(str(error)) from error
-        if piece is None:
-            return
-        if len(piece) > size:
-            yield piece[:size]
-            raise _ReadError("It is longer than its recorded size.")
-        size -= len(piece)
-        yield piece
 
 
 class _SilentProgress(Progress):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
 
-from inspector.core.finding import Severity, brief, with_full_stop
+from inspector.core.finding import Severity, brief
 from inspector.core.format import MemberMetadata
 from inspector.core.limits import LARGE_MEMBER
 from inspector.core.member import FOLDER, HOLES, MISPLACED, SHARED, SPECIAL, Codec, Member
@@ -18,11 +18,9 @@ from inspector.operations.extract.selection import MemberSelection, has_invisibl
 from inspector.operations.jobs.unfinished import unfinished_message
 from inspector.operations.open.reading import CLAIMED, ELSEWHERE, notes
 from inspector.operations.protocol.extraction_views import (
-    MAX_PROBLEMS_LISTED,
     ExtractionOptions,
     ExtractionPlan,
     OnConflict,
-    Problem,
     Problems,
 )
 from inspector.sources.local.member_writer import Destination, Existing, Parts
@@ -36,25 +34,6 @@ MAX_DEFLATE_RATIO = 1032
 """The most bytes that deflate can make of one."""
 _MEMBERS_PER_BLOCK = 4096
 """Members whose names are compared at a time."""
-
-
-class ProblemList:
-    """Problems of one kind: the first MAX_PROBLEMS_LISTED are listed, all of them are counted."""
-
-    def __init__(self) -> None:
-        self._listed: list[Problem] = []
-        self.count = 0
-
-    def add(self, selection: MemberSelection, member: int, sentence: str) -> None:
-        """Add one; ``sentence`` is the predicate, it follows the name of the member."""
-        self.count += 1
-        if self.count <= MAX_PROBLEMS_LISTED:
-            path = visible(selection.path(member)) or "(no name)"
-            self._listed.append(Problem(selection.first + member, path, with_full_stop(f"{path} {sentence}")))
-
-    def all(self) -> Problems:
-        """The problems in the order of the members."""
-        return Problems(tuple(sorted(self._listed, key=lambda each: each.member)), self.count)
 
 
 class Batch(Struct):
@@ -100,7 +79,7 @@ class Planner:
         self, selections: Sequence[MemberSelection], destination: Destination, options: ExtractionOptions
     ) -> None:
         self.batches = [Batch(each) for each in selections]
-        self.conflicts, self.refused, self.doubtful = ProblemList(), ProblemList(), ProblemList()
+        self.conflicts, self.refused, self.doubtful = Problems(), Problems(), Problems()
         self.conflicts_left = 0
         self._selections = selections
         self._destination = destination
@@ -144,7 +123,7 @@ class Planner:
             path = selection.folder + member.path
             reason = self._refusal(batch, member, path, links)
             if reason:
-                self.refused.add(selection, index, f"is not extracted: {reason}")
+                selection.note(self.refused, index, f"is not extracted: {reason}")
             elif member.marks & FOLDER or path.endswith(b"/"):
                 batch.folders.append(index)
                 holders.add(path.rstrip(b"/"))
@@ -215,7 +194,7 @@ class Planner:
             reason = f"it has {rounded(size)}"
         else:
             return False
-        self.doubtful.add(selection, member.index, f"is extracted only after confirming: {reason}")
+        selection.note(self.doubtful, member.index, f"is extracted only after confirming: {reason}")
         return True
 
     # ---- by place ----------------------------------------------------------------------------------------------
@@ -227,7 +206,7 @@ class Planner:
         conflict = self._conflict_in_archive(batch, member, key)
         existing = Existing.NOTHING if conflict else self._destination.look(parts)
         if existing is Existing.BLOCKED:
-            self.refused.add(batch.selection, member, f"is not extracted: the folder contains {existing}")
+            batch.selection.note(self.refused, member, f"is not extracted: the folder contains {existing}")
             return
         if conflict or existing is not Existing.NOTHING:
             conflict = conflict or f"{existing} is there already"
@@ -260,13 +239,13 @@ class Planner:
         if chosen is OnConflict.RENAME:
             path = self._free_path(batch, member, key)
             batch.paths[member] = path
-            self.conflicts.add(batch.selection, member, f"is extracted as {visible(path)}: {conflict}")
+            batch.selection.note(self.conflicts, member, f"is extracted as {visible(path)}: {conflict}")
             return True
         if chosen is OnConflict.OVERWRITE and self._overwrite(batch, member, key, existing):
-            self.conflicts.add(batch.selection, member, f"replaces what was there: {conflict}")
+            batch.selection.note(self.conflicts, member, f"replaces what was there: {conflict}")
             return True
         self.conflicts_left += chosen is not OnConflict.SKIP
-        self.conflicts.add(batch.selection, member, f"is not extracted: {conflict}")
+        batch.selection.note(self.conflicts, member, f"is not extracted: {conflict}")
         return False
 
     def _overwrite(self, batch: Batch, member: int, key: int, existing: Existing) -> bool:
@@ -303,13 +282,12 @@ class Planner:
 
     # ---- result ------------------------------------------------------------------------------------------------
 
-    def files(self) -> Iterator[tuple[Batch, int]]:
-        """Every file to write."""
-        return ((batch, member) for batch in self.batches for member in batch.files)
-
     def plan(self) -> ExtractionPlan:
         """The plan as a value. Raises SourceError."""
-        size, free = sum(batch.size(member) for batch, member in self.files()), self._destination.free()
+        size, free = (
+            sum(batch.size(member) for batch in self.batches for member in batch.files),
+            self._destination.free(),
+        )
         obstacle = ""
         if size + size // 100 > free:
             obstacle = (
@@ -321,16 +299,15 @@ class Planner:
             sum(len(batch.files) for batch in self.batches),
             sum(len(batch.folders) for batch in self.batches),
             size,
-            free,
-            self.conflicts.all(),
-            self.refused.all(),
-            self.doubtful.all(),
+            self.conflicts,
+            self.refused,
+            self.doubtful,
             tuple(self._warnings(size)),
+            free,
             obstacle,
             unfinished_message([each for _, each in self.unfinished], self._destination.folder),
         )
 
-    @property
     def damage(self) -> list[str]:
         """What is wrong with archives of which all members are selected, so that something may be missing."""
         found = []
@@ -347,7 +324,7 @@ class Planner:
         if self._inflating:
             members = count(self._inflating, "member")
             yield f"{members} will expand to more than {grouped(WARNING_RATIO)} times their size in the archive."
-        yield from self.damage
+        yield from self.damage()
         yield from (note for each in self._selections for note in notes(each.archive))
         archives = sum(each.archive.source.size for each in self._selections)
         if size > 10 * archives + (1 << 30):

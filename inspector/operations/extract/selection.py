@@ -9,12 +9,13 @@ import contextlib
 import fnmatch
 import re
 import sys
-from bisect import bisect_right
+from bisect import bisect_right, insort
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 from msgspec import Struct
 
+from inspector.core.finding import with_full_stop
 from inspector.core.names import (
     BACKSLASH,
     DOT,
@@ -32,6 +33,7 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import find_member
 from inspector.operations.open.location import inside
 from inspector.operations.open.opening import Opened
+from inspector.operations.protocol.extraction_views import MAX_PROBLEMS_LISTED, Problem, Problems
 
 MAX_COMPONENT_BYTES = 255
 """The longest component of a path that file systems take."""
@@ -65,6 +67,13 @@ class MemberSelection(Struct, frozen=True):
     def path(self, member: int) -> bytes:
         """A member's path, with ``folder``."""
         return self.folder + self.archive.members.path(member)
+
+    def note(self, problems: Problems, member: int, sentence: str) -> None:
+        """Add a problem of a member; ``sentence`` is the predicate, it follows the name."""
+        problems.count += 1
+        if problems.count <= MAX_PROBLEMS_LISTED:
+            path = visible(self.path(member)) or "(no name)"
+            insort(problems.listed, Problem(self.first + member, path, with_full_stop(f"{path} {sentence}")))
 
 
 def all_members(location: str, archives: Sequence[Opened]) -> list[MemberSelection]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 MAX_PROBLEMS_LISTED = 1_000
 """Problems of one kind that are listed; the rest are counted."""
@@ -49,14 +49,25 @@ class Problem(NamedTuple):
     sentence: str
 
 
-class Problems(Struct, frozen=True):
-    """The first MAX_PROBLEMS_LISTED problems of one kind, and how many there are."""
+class Problems(Struct):
+    """The first MAX_PROBLEMS_LISTED problems of one kind in the order of the members, and how many there are."""
 
-    listed: tuple[Problem, ...] = ()
+    listed: list[Problem] = field(default_factory=list)
     count: int = 0
 
 
-class ExtractionPlan(Struct, frozen=True):
+class _Extracted(Struct, frozen=True):
+    folder: str
+    files: int
+    folders: int
+    size: int
+    conflicts: Problems
+    refused: Problems
+    doubtful: Problems
+    warnings: tuple[str, ...]
+
+
+class ExtractionPlan(_Extracted, frozen=True):
     """What extracting would do; nothing has been written. Sizes are in bytes.
 
     ``size`` is the total of the ``files``, ``free`` the space on the disk. ``refused`` are never extracted,
@@ -65,20 +76,12 @@ class ExtractionPlan(Struct, frozen=True):
     ``unfinished`` says what killed runs have left in these folders, and is empty if there is nothing.
     """
 
-    folder: str
-    files: int
-    folders: int
-    size: int
     free: int
-    conflicts: Problems
-    refused: Problems
-    doubtful: Problems
-    warnings: tuple[str, ...]
     obstacle: str
-    unfinished: str = ""
+    unfinished: str
 
 
-class ExtractionResult(Struct, frozen=True):
+class ExtractionResult(_Extracted, frozen=True):
     """What extracting did. ``size`` is in bytes, of the ``files`` that were written completely.
 
     ``stopped`` says what ended it early, and is empty otherwise; ``damaged`` are members that could not be read whole
@@ -86,15 +89,7 @@ class ExtractionResult(Struct, frozen=True):
     them: they are extracted after confirming (``doubtful``). ``whole`` is whether everything asked for was extracted.
     """
 
-    folder: str
-    files: int
-    folders: int
-    size: int
-    conflicts: Problems
-    refused: Problems
-    doubtful: Problems
     damaged: Problems
-    warnings: tuple[str, ...]
     unproved: Problems
     stopped: str
     whole: bool
