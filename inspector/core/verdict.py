@@ -52,7 +52,7 @@ class Checksum(NamedTuple):
     ``name`` says what it covers (``CRC-32 of a.bin``). ``stored`` and ``computed`` are hex; ``computed`` is empty until
     it was computed. ``place`` is where the stored value lies, ``covers`` the bytes it is computed over, ``omits`` the
     bytes between them that it skips (file bytes; no spans for bytes of another file). ``copies`` are the spans where a
-    wrong stored value is repeated, one span each.
+    wrong stored value is repeated, one span each. ``layer`` is the number of its archive where several are shown.
     """
 
     name: str
@@ -66,3 +66,4 @@ class Checksum(NamedTuple):
     note: str = ""
     member: int | None = None
     copies: Spans = ()
+    layer: int = 0

@@ -12,14 +12,12 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from inspector.core.finding import Severity
 from inspector.core.program.progress import Progress
 from inspector.core.span import Span, Spans
-from inspector.core.verdict import State
+from inspector.core.verdict import Checksum, State
 from inspector.gui.ipc.client import Answer, Arguments, Client, Job, Request, archive_client
 from inspector.gui.kit.locations import name_of
 from inspector.operations.protocol.coverage_views import datapoint_key
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import (
-    CheckResult,
-    ChecksumRow,
     ContentInfo,
     Explanation,
     FieldRow,
@@ -319,7 +317,7 @@ class Document(QObject):
             self._switch_layer(layer)
             self._select(Selection(layer, spans[0].start, spans, origin=origin))
 
-    def select_checksum(self, row: ChecksumRow | Reference, origin: str) -> None:
+    def select_checksum(self, row: Checksum | Reference, origin: str) -> None:
         """Select the bytes that a checksum covers; its own bytes and those it omits are marked too."""
         covered = row.covers or row.place
         if covered:
@@ -546,7 +544,7 @@ class Checking(QObject):
     def __init__(self, document: Document) -> None:
         super().__init__(document)
         self._document = document
-        self._job: Job[CheckResult] | None = None
+        self._job: Job[Status] | None = None
         self._timer = QTimer(self)
         self._timer.setInterval(CHECK_POLL_MS)
         self._timer.timeout.connect(document.refresh_status)

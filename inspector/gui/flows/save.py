@@ -21,7 +21,7 @@ from inspector.gui.kit.files import ALL_FILES, ask_for_file, ask_for_new_file
 from inspector.gui.panels.banner import Banner
 from inspector.operations.protocol.check_views import ALGORITHMS, REPORT_SUFFIXES, ReportKind
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.views import ManifestResult, Stage
+from inspector.operations.protocol.views import Stage
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import Connection, Consent
 from inspector.sources.web.address import is_remote
@@ -167,11 +167,12 @@ class ExportFlow(Flow):
         """Write a manifest in the background; replace an existing one only after confirming."""
         self._document.start(ArchiveRequests.write_manifest, algorithm, replace).then(partial(self._written, algorithm))
 
-    def _written(self, algorithm: str, result: ManifestResult) -> None:
-        if result.written:
-            self._document.reported.emit(result.sentence)
+    def _written(self, algorithm: str, result: tuple[bool, str]) -> None:
+        written, sentence = result
+        if written:
+            self._document.reported.emit(sentence)
         else:
-            self._banner.ask(result.sentence, "Replace It", lambda: self.write_manifest(algorithm, True))
+            self._banner.ask(sentence, "Replace It", lambda: self.write_manifest(algorithm, True))
 
 
 def _chosen(path: str, name_filter: str) -> tuple[ReportKind, bool]:

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QWidget
 
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Spans, total
+from inspector.core.verdict import Checksum
 from inspector.gui.document.document import Document
 from inspector.gui.kit.icons import verdict_icon
 from inspector.gui.kit.table_models import Column
@@ -14,7 +15,7 @@ from inspector.gui.kit.widgets import Details
 from inspector.gui.panels.findings import spans_summary
 from inspector.gui.panels.listing import ListPanel
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.views import MAX_SEARCHED_CHECKSUMS, ChecksumRow, Status
+from inspector.operations.protocol.views import MAX_SEARCHED_CHECKSUMS, Status
 
 MAX_LISTED_RANGES = 4
 """Byte ranges that are listed before the rest is only counted."""
@@ -22,7 +23,7 @@ MAX_LISTED_RANGES = 4
 ORIGIN = "digests"
 
 
-def details_text(row: ChecksumRow) -> str:
+def details_text(row: Checksum) -> str:
     """A checksum in full: the bytes it covers and leaves out, where it is stored, and its note."""
     stored = "The stored value is in another file."
     if row.place:
@@ -32,7 +33,7 @@ def details_text(row: ChecksumRow) -> str:
     return " ".join(part for part in (covered_text(row), left_out, stored, note) if part)
 
 
-def covered_text(row: ChecksumRow) -> str:
+def covered_text(row: Checksum) -> str:
     """The bytes that a checksum covers, as a sentence."""
     if not row.covers:
         return "It covers bytes that are not in this file."
@@ -77,7 +78,7 @@ class ChecksumsPanel(ListPanel):
     def arguments(self) -> tuple[str]:
         return (self.filter.wanted,)
 
-    def line(self, row: ChecksumRow) -> str:
+    def line(self, row: Checksum) -> str:
         computed = f"computed {row.computed}" if row.computed else "not computed"
         stored = f"stored {row.stored}"
         return f"{row.verdict.value}: {row.name}, {row.algorithm}: {stored}, {computed}. {details_text(row)}"
@@ -94,11 +95,11 @@ class ChecksumsPanel(ListPanel):
         many = self._total > MAX_SEARCHED_CHECKSUMS
         return self.filter.no_match(f"the first {grouped(MAX_SEARCHED_CHECKSUMS)} checksums" if many else "")
 
-    def select(self, row: ChecksumRow) -> None:
+    def select(self, row: Checksum) -> None:
         self.about.say(details_text(row))
         self._document.select_checksum(row, ORIGIN)
 
-    def activate(self, row: ChecksumRow) -> None:
+    def activate(self, row: Checksum) -> None:
         if row.place:
             self._document.go_to(row.layer, *row.place[0], ORIGIN)
         else:

@@ -93,31 +93,6 @@ class JobState(Struct, frozen=True):
     paused: bool = False
 
 
-class CheckResult(Struct, frozen=True):
-    """The result of a check; ``sentence`` is the summary.
-
-    ``state`` is None if it was cancelled and no error was found so far. ``counts`` are findings by severity,
-    ``verdicts`` members by verdict; ``members`` have a verdict, ``size`` is the stored size in bytes of those compared
-    with a checksum.
-    """
-
-    state: State | None
-    sentence: str
-    counts: tuple[tuple[Severity, int], ...]
-    verdicts: tuple[tuple[Verdict, int], ...]
-    members: int
-    size: int
-    cancelled: bool
-
-
-class ManifestResult(Struct, frozen=True):
-    """The result of writing a digest manifest; not ``written`` if one exists already."""
-
-    name: str
-    written: bool
-    sentence: str
-
-
 class Judged(IntFlag):
     """The set of verdicts on members in one stretch of a layer."""
 
@@ -282,22 +257,6 @@ class FindingRow(Struct, frozen=True):
     member_name: str
     repair: str | None = None
     beneath: bool = False
-
-
-class ChecksumRow(Struct, frozen=True):
-    """One recorded checksum (see ``core.verdict.Checksum``). The spans are in ``layer``."""
-
-    name: str
-    algorithm: str
-    stored: str
-    computed: str
-    place: Spans
-    covers: Spans
-    omits: Spans
-    verdict: Verdict
-    note: str
-    layer: int
-    member: int | None
 
 
 class Target(Struct, frozen=True):

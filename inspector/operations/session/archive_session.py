@@ -1,15 +1,247 @@
-"""The session of one open location: each public method answers the request of its name."""
+"""The session of one open location: each public method answers the request of its name.
+
+Beside what its parts answer, it says what bytes look like, how ranges cover keys, and what readers make of an archive.
+"""
 
 from __future__ import annotations
 
-from inspector.operations.session.coverage import Coverage
+from bisect import bisect_left
+
+from inspector.core.collection import Collection, Orphan
+from inspector.core.field import Census, census
+from inspector.core.program.progress import Progress
+from inspector.core.reader import Step
+from inspector.core.source import is_remote, is_sparing
+from inspector.core.span import Span, total
+from inspector.core.verdict import State, Verdict
+from inspector.drawing.diagram import Diagram
+from inspector.operations.check.checking import own_state
+from inspector.operations.check.checking import verdict_counts as counts_of
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.opening import Opened
+from inspector.operations.open.overview import in_kind_order, overview
+from inspector.operations.protocol.bytes_views import Bands
+from inspector.operations.protocol.coverage_views import (
+    FAILED,
+    RANGE_STATES,
+    DatasetRow,
+    RangeMetadata,
+    RangePlace,
+    RangeRow,
+    RangeState,
+)
+from inspector.operations.protocol.trace_views import ReaderInfo, ReaderRow, ReadMark, TraceResult
+from inspector.operations.protocol.views import LayerKind, Page
 from inspector.operations.session.extracting import Extracting
-from inspector.operations.session.following import Following
-from inspector.operations.session.looks import Looks
 from inspector.operations.session.navigation import Navigation
-from inspector.operations.session.overlays import Experimenting, Replaying
+from inspector.operations.session.overlays import Overlays
 from inspector.operations.session.references import References
+from inspector.operations.session.remote import Costs
+from inspector.operations.trace.tracing import StepLog, compare_readers, reader_named, readers_of, trace
+
+MAX_BANDS = 64
+"""Bands that are kept of one state of a location; the oldest are dropped first."""
+MAX_MARKS = 4_000
+"""Reads of the timeline, and spans of each kind, that are sent; of more reads each so-and-so-manieth is."""
+MAX_PAGE = 2_000
+"""The most steps in one answer."""
+MAX_RANGE_ROWS = 10_000
+"""The largest number of ranges in a page."""
 
 
-class ArchiveSession(Navigation, Looks, Coverage, Extracting, Following, References, Experimenting, Replaying):
+_RANGE_STATES = {
+    State.WARNING: RangeState.WARNING,
+    State.TORN: RangeState.TORN,
+    State.DAMAGED: RangeState.DAMAGED,
+    State.UNREADABLE: RangeState.UNREADABLE,
+}
+
+
+def _state(archive: Opened) -> RangeState:
+    if not archive.complete:
+        return RangeState.NOT_READ
+    state = own_state(archive)
+    if archive.checking and _RANGE_STATES.get(state) not in FAILED:
+        return RangeState.CHECKING
+    if state is not State.SOUND:
+        return _RANGE_STATES[state]
+    if not archive.checked:
+        return RangeState.NOT_CHECKED
+    return RangeState.VERIFIED if set(counts_of(archive)) <= {Verdict.VERIFIED} else RangeState.SOUND
+
+
+def _beside(location: str) -> RangeMetadata:
+    if not location:
+        return RangeMetadata.NOTHING
+    return RangeMetadata.INDEX if location.endswith(".index") else RangeMetadata.METADATA
+
+
+def _datasets(collection: Collection) -> tuple[DatasetRow, ...]:
+    names = [each.dataset for each in collection.ranges]
+    shared: dict[str, list[tuple[int, int]]] = {}
+    for overlap in collection.overlaps:
+        shared.setdefault(names[overlap.later], []).append((overlap.first, overlap.last))
+    orphans: dict[str, list[Orphan]] = {}
+    for orphan in collection.orphans:
+        orphans.setdefault(orphan.dataset, []).append(orphan)
+    found = []
+    for name in dict.fromkeys((*names, *orphans)):
+        start, stop = bisect_left(names, name), bisect_left(names, name + "\0")  # ranges are sorted by dataset
+        ranges, alone = collection.ranges[start:stop], orphans.get(name, ())
+        kinds = [_beside(each.beside) for each in ranges]
+        found.append(
+            DatasetRow(
+                name,
+                start,
+                len(ranges),
+                sum(each.size for each in ranges),
+                min((*(each.first for each in ranges), *(each.first for each in alone))),
+                max((*(each.last for each in ranges), *(each.last for each in alone))),
+                tuple(shared.get(name, ())),
+                tuple(alone),
+                tuple((kind, kinds.count(kind)) for kind in RangeMetadata if kind in kinds),
+            )
+        )
+    return tuple(found)
+
+
+class ArchiveSession(Navigation, Costs, Extracting, References, Overlays):
     """Answers ArchiveRequests. Requests answer at once, except jobs, which take a Progress first."""
+
+    # ---- what it looks like ------------------------------------------------------------------------------------
+
+    def bands(self, progress: Progress, layer: int, start: int, stop: int, rows: int) -> Bands:
+        """What each of ``rows`` equal stretches of a layer's bytes looks like; of a remote one, those that are cached.
+
+        Raises SourceError and Cancelled.
+        """
+        from inspector.operations.bytes.classes import bands  # brings numpy
+
+        source = self.now.layers[layer].source
+        if is_remote(source):
+            return bands(source, Span(start, stop), rows, progress, self.cached(layer))
+        kept = self.now.bands
+        key = (layer, start, stop, rows)
+        if key not in kept:
+            kept[key] = bands(source, Span(start, stop), rows, progress)
+            while len(kept) > MAX_BANDS:
+                del kept[next(iter(kept))]
+        return kept[key]
+
+    def diagram(self, progress: Progress, archive: int, offset: int) -> Diagram | None:
+        """The shape of what is opened; None where there is nothing to show. Raises SourceError and Cancelled."""
+        from inspector.operations.diagram.shape import diagram_of_all
+
+        progress.begin("Drawing the diagram", 0)
+        now = self.now
+        ranges = now.location.collection.ranges if now.location.collection is not None else ()
+        return diagram_of_all(now.archives, ranges, around=archive, offset=offset)
+
+    def overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
+        """The set of roles and families in each of ``rows`` equal stretches of a layer. Raises Cancelled."""
+        shown = self.now.layers[layer]
+        return overview(shown.fields(), shown.source.size, rows, progress, sparing=is_sparing(shown.source))
+
+    def census(self, progress: Progress, layer: int) -> Census:
+        """How many structures of each kind a layer has, in the order of the format's kinds. Raises Cancelled."""
+        shown = self.now.layers[layer]
+        return in_kind_order(census(shown.fields(), progress.advance), shown.archive)
+
+    def verdict_counts(self, progress: Progress, layer: int) -> dict[Verdict, int]:
+        """How many members of a layer's archive have each verdict. Raises Cancelled."""
+        archive = self.now.layers[layer].archive
+        progress.advance(0)
+        return dict(counts_of(archive))
+
+    def verdict_overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
+        """What checking has said of members (a set, see ``Judged``) in each stretch of ``overview``."""
+        from inspector.operations.session.verdict_overview import BITS, verdict_overview  # brings numpy
+
+        shown = self.now.layers[layer]
+        if shown.info.member is not None:
+            verdict = self.now.members.row(shown.info.member).verdict
+            return [int(BITS[verdict]) if shown.source.size else 0] * rows
+        return verdict_overview(shown.archive, shown.info.kind is LayerKind.INNER, rows, progress)
+
+    # ---- the ranges of a collection ----------------------------------------------------------------------------
+
+    def datasets(self) -> tuple[DatasetRow, ...]:
+        """All datasets in the order of their ranges; those with orphans only come last."""
+        collection = self.now.location.collection
+        return () if collection is None else _datasets(collection)
+
+    def ranges(self, first: int, count: int) -> Page[RangeRow]:
+        """Ranges ``[first, first + count)``, sorted by dataset and key."""
+        collection = self.now.location.collection
+        every = () if collection is None else collection.ranges
+        first = max(0, min(first, len(every)))
+        rows = every[first : first + max(0, min(count, MAX_RANGE_ROWS))]
+        return Page(
+            len(every),
+            first,
+            tuple(RangeRow(each.first, each.last, each.name, each.size, _beside(each.beside)) for each in rows),
+        )
+
+    def range_states(self, first: int, count: int) -> bytes:
+        """The states of ranges ``[first, first + count)`` as positions in RANGE_STATES."""
+        now = self.now
+        archives = now.archives
+        stop = min(first + count, now.location.total)
+        codes = bytearray(RANGE_STATES.index(_state(archive)) for archive in archives[first:stop])
+        return bytes(codes) + bytes(max(0, stop - first - len(codes)))
+
+    def range_place(self, at: int) -> RangePlace:
+        """The location of range ``at``; raises OperationError if it was not read yet."""
+        archives = self.now.archives
+        if not 0 <= at < len(archives):
+            raise OperationError("This range has not been read yet. Try again in a moment.")
+        before = sum(len(archive.members) for archive in archives[:at])
+        return RangePlace(at, before if len(archives[at].members) else None)
+
+    # ---- readers -----------------------------------------------------------------------------------------------
+
+    def readers(self, layer: int) -> tuple[ReaderInfo, ...]:
+        """The known readers of a layer's archive."""
+        known = readers_of(self.now.layers[layer].archive.decoder)
+        return tuple(ReaderInfo(each.name, each.title, each.kind, each.about, each.present()) for each in known)
+
+    def compare_readers(self, progress: Progress, layer: int) -> tuple[ReaderRow, ...]:
+        """What each known reader makes of a layer's archive. Raises SourceError and Cancelled."""
+        archive = self.now.layers[layer].archive
+        return compare_readers(archive, archive.decoder, progress)
+
+    def follow_reader(self, progress: Progress, layer: int, name: str, member: str | None = None) -> TraceResult:
+        """Follow a reader and keep its steps. Raises OperationError, SourceError and Cancelled."""
+        shown = self.now.layers[layer]
+        log = StepLog()
+        found = trace(shown.archive.source, reader_named(shown.archive.decoder, name), log.add, progress, member)
+        self.traced = log.steps()
+        reader, reads, size = found.reader, found.reads, shown.archive.source.size
+        twice, never = reads.twice(), reads.never(size)
+        stride = -(-len(reads) // MAX_MARKS) or 1
+        every = zip(reads.starts[::stride], reads.stops[::stride], reads.steps[::stride], strict=True)
+        return TraceResult(
+            reader.name,
+            reader.title,
+            reader.kind,
+            reader.about,
+            found.outcome,
+            len(self.traced),
+            log.folded,
+            len(reads),
+            reads.total,
+            tuple(ReadMark(Span(start, stop), step) for start, stop, step in every),
+            tuple(twice[:MAX_MARKS]),
+            total(twice),
+            tuple(never[:MAX_MARKS]),
+            total(never),
+            size,
+            shown.at,
+        )
+
+    def reader_steps(self, first: int, count: int) -> Page[Step]:
+        """Steps of the reader that was followed last. Raises OperationError for a place before the first."""
+        if first < 0:
+            raise OperationError("Steps are counted from 0.")
+        steps = self.traced
+        return Page(len(steps), first, tuple(steps[first : first + min(max(count, 0), MAX_PAGE)]))

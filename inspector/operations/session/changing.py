@@ -37,7 +37,6 @@ from inspector.operations.protocol.edit_views import (
 )
 from inspector.operations.protocol.header_draft import HeaderDraft, HeaderView, TacoEntry
 from inspector.operations.protocol.views import Stage
-from inspector.operations.session.connections import Connecting
 from inspector.operations.session.reading import Reading
 from inspector.operations.session.state import Snapshot
 from inspector.sources.local.atomic import AtomicFile
@@ -55,7 +54,7 @@ def _with_old_bytes_of(patch: Patch, disk: Source) -> Patch:
     return patch._replace(old=stands + patch.old[len(stands) :])
 
 
-class Changing(Reading, Connecting):
+class Changing(Reading):
     """Previews, writes and repairs."""
 
     def preview(self, progress: Progress, edit: Edit | None) -> tuple[str, ...] | None:

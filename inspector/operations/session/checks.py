@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -12,9 +12,9 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from inspector.core.cause import is_cause, wrong
-from inspector.core.finding import Finding, Severity
+from inspector.core.finding import Severity
 from inspector.core.names import visible
-from inspector.core.numbers import count, grouped, plural
+from inspector.core.numbers import count, grouped
 from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SourceError, is_remote
 from inspector.core.verdict import VERDICTS, Checksum, State, Verdict
@@ -28,7 +28,6 @@ from inspector.operations.check.checking import (
     main_finding,
     report_of,
     state_of,
-    verdict_counts,
 )
 from inspector.operations.check.digest_check import manifest_path, write_manifest
 from inspector.operations.jobs.operation_error import OperationError
@@ -38,16 +37,14 @@ from inspector.operations.open.opening import Opened, not_read
 from inspector.operations.protocol.check_views import ALGORITHMS, ReportKind
 from inspector.operations.protocol.views import (
     MAX_SEARCHED_CHECKSUMS,
-    CheckResult,
-    ChecksumRow,
     FindingRow,
-    ManifestResult,
     Page,
 )
 from inspector.operations.report.writing import require_other_file, write_report
 from inspector.operations.session.members.archive_set import MAX_ROWS, ArchiveSet
 
 Item = TypeVar("Item")
+Row = TypeVar("Row")
 MAX_BYTES_UNCHECKED = 256 << 20
 """The cause of damage to larger files is looked for by a check only; they are read as a whole for it."""
 ALL = tuple(Severity)
@@ -102,13 +99,10 @@ class Checks:
 
     def main(self) -> FindingRow | None:
         """The finding that matters most: the first cause, or else the first of those that give the state."""
-        best: tuple[int, int, Finding] | None = None
-        for at, archive in enumerate(tuple(self._location.archives)):
-            found = main_finding(archive)
-            if found is not None and (best is None or found[0] > best[0]):
-                best = (found[0], at, found[1])
+        found = ((main_finding(archive), at) for at, archive in enumerate(tuple(self._location.archives)))
+        best = max(((each[0], -at, each[1]) for each, at in found if each is not None), default=None)
         if best is not None:
-            return self._finding(best[1], Placed(best[2]))
+            return self._finding(-best[1], Placed(best[2]))
         collection = self._location.collection
         gap = None if collection is None else gap_in(collection)
         return None if gap is None else self._finding(0, Placed(gap))
@@ -120,15 +114,9 @@ class Checks:
         if state is State.UNREADABLE:
             why = INCOMPLETE if not_read(self._location.archives) else "there is nothing to check."
             return judgement(state, why)
-        seen = f"{self._counted()} in the structure; contents are not verified."
-        return judgement(state, seen)
-
-    def _counted(self) -> str:
         found = dict(self.counts())
-        errors, warnings = found.get(Severity.ERROR, 0), found.get(Severity.WARNING, 0)
-        words = [count(errors, "error")] if errors else []
-        words += [count(warnings, "warning")] if warnings else []
-        return f"{words[0]} and {words[1]}" if len(words) > 1 else "".join(words)
+        words = [count(found[each], each.value) for each in (Severity.ERROR, Severity.WARNING) if each in found]
+        return judgement(state, f"{' and '.join(words)} in the structure; contents are not verified.")
 
     # ---- causes before a check ---------------------------------------------------------------------------------
 
@@ -165,11 +153,9 @@ class Checks:
 
     # ---- checking ----------------------------------------------------------------------------------------------
 
-    def run(self, progress: Progress) -> CheckResult:
+    def run(self, progress: Progress) -> None:
         """Check everything and discard earlier findings. Cancelling keeps the verdicts so far."""
-        self._report = None
-        self._cancelled = ""
-        self.running = True
+        self._report, self._cancelled, self.running = None, "", True
         try:
             for archive in self._location.archives:
                 forget_check(archive)
@@ -178,7 +164,6 @@ class Checks:
             self._cancelled = self._so_far()
         finally:
             self.running = False
-        return self._result()
 
     def judged(self) -> int:
         """The number of members with a verdict."""
@@ -186,30 +171,13 @@ class Checks:
         return sum(len(archive.verdicts) - archive.verdicts.count(_NOT_CHECKED) for archive in archives)
 
     def _so_far(self) -> str:
-        verdicts, judged = self._verdicts(), self.judged()
         state = self.state()
-        text = "The check was cancelled: the findings so far say {state}; {judged} of {members} were checked."
+        judged, members = grouped(self.judged()), count(len(self._archive_set), "member")
         if state is None:
-            text = "The check was cancelled: nothing wrong was found in {judged} of {members}; the rest is not checked."
-        value = "" if state is None else state.value
-        return text.format(state=value, judged=grouped(judged), members=count(verdicts.total(), "member"))
-
-    def _verdicts(self) -> Counter[Verdict]:
-        return sum(map(verdict_counts, self._location.archives), Counter[Verdict]())
-
-    def _result(self) -> CheckResult:
-        from inspector.operations.session.verdict_overview import compared_size  # brings numpy
-
-        verdicts = self._verdicts()
-        return CheckResult(
-            self.state(),
-            self.sentence(),
-            self.counts(),
-            tuple((verdict, verdicts[verdict]) for verdict in Verdict if verdicts[verdict]),
-            verdicts.total() - verdicts[Verdict.NOT_CHECKED],
-            sum(map(compared_size, self._location.archives)),
-            bool(self._cancelled),
-        )
+            return (
+                f"The check was cancelled: nothing wrong was found in {judged} of {members}; the rest is not checked."
+            )
+        return f"The check was cancelled: the findings so far say {state}; {judged} of {members} were checked."
 
     def export(
         self,
@@ -233,57 +201,40 @@ class Checks:
     def findings(self, first: int, count: int, severities: Collection[Severity] = ALL) -> Page[FindingRow]:
         """Findings of these severities, oldest first."""
         whole = len(set(severities)) == len(ALL)
-
-        def chosen(archive: Opened) -> Sequence[Placed]:
+        parts: list[Sequence[Placed]] = []
+        for archive in tuple(self._location.archives):
             placed = folded(archive.findings, archive.diagnosis)
-            return placed if whole else [each for each in placed if each.finding.severity in severities]
-
-        total, first, rows = self._page(first, count, chosen)
-        return Page(total, first, tuple(self._finding(at, placed) for at, placed in rows))
+            parts.append(placed if whole else [each for each in placed if each.finding.severity in severities])
+        return _page(parts, first, count, self._finding)
 
     def _finding(self, at: int, placed: Placed) -> FindingRow:
-        finding = placed.finding
-        member, name = self._member(at, finding.member)
-        return FindingRow(
-            finding.severity,
-            finding.code,
-            placed.message,
-            at,
-            finding.spans,
-            member,
-            name,
-            placed.repair,
-            placed.beneath,
-        )
+        member, name = self._member(at, placed.finding.member)
+        severity, code, _, spans, *_ = placed.finding
+        return FindingRow(severity, code, placed.message, at, spans, member, name, placed.repair, placed.beneath)
 
-    def checksums(self, first: int, count: int, text: str = "") -> Page[ChecksumRow]:
+    def checksums(self, first: int, count: int, text: str = "") -> Page[Checksum]:
         """The recorded checksums in order; raises SourceError if they cannot be read.
 
         With ``text`` those of the first MAX_SEARCHED_CHECKSUMS that contain it, whatever its case.
         """
+        parts = [archive.checksums for archive in tuple(self._location.archives)]
         if text:
-            parts = [archive.checksums for archive in tuple(self._location.archives)]
-            every = _through(parts, [len(part) for part in parts], 0, MAX_SEARCHED_CHECKSUMS)
-            found = [each for each in every if text.casefold() in _searched(each[1])]
-            first = max(0, min(first, len(found)))
-            some = found[first : first + max(0, min(count, MAX_ROWS))]
-            return Page(len(found), first, tuple(self._checksum(at, checksum) for at, checksum in some))
-        total, first, rows = self._page(first, count, lambda archive: archive.checksums)
-        return Page(total, first, tuple(self._checksum(at, checksum) for at, checksum in rows))
+            left, searched = MAX_SEARCHED_CHECKSUMS, text.casefold()
+            for at, part in enumerate(parts):
+                some = part[:left]
+                parts[at] = [each for each in some if searched in _searched(each)]
+                left -= len(some)
+        return _page(parts, first, count, self._checksum)
 
-    def _checksum(self, at: int, checksum: Checksum) -> ChecksumRow:
-        return ChecksumRow(
-            visible(checksum.name),
-            visible(checksum.algorithm),
-            visible(checksum.stored),
-            visible(checksum.computed),
-            checksum.place,
-            checksum.covers,
-            checksum.omits,
-            checksum.verdict,
-            visible(checksum.note),
-            at,
-            self._member(at, checksum.member)[0],
+    def _checksum(self, at: int, checksum: Checksum) -> Checksum:
+        return checksum._replace(
+            name=visible(checksum.name),
+            algorithm=visible(checksum.algorithm),
+            stored=visible(checksum.stored),
+            computed=visible(checksum.computed),
+            note=visible(checksum.note),
+            member=self._member(at, checksum.member)[0],
+            layer=at,
         )
 
     def _member(self, at: int, local: int | None) -> tuple[int | None, str]:
@@ -294,15 +245,18 @@ class Checks:
         member = self._archive_set.number(at, known)
         return member, visible(self._archive_set.path(member))
 
-    def _page(
-        self, first: int, count: int, items: Callable[[Opened], Sequence[Item]]
-    ) -> tuple[int, int, Iterator[tuple[int, Item]]]:
-        """A page of the items of all archives, each with its archive's number: total, first and items."""
-        parts = [items(archive) for archive in tuple(self._location.archives)]
-        sizes = [len(part) for part in parts]
-        total = sum(sizes)
-        first = max(0, min(first, total))
-        return total, first, _through(parts, sizes, first, max(0, min(count, MAX_ROWS)))
+
+def _page(parts: Sequence[Sequence[Item]], first: int, count: int, row: Callable[[int, Item], Row]) -> Page[Row]:
+    """A page of the items of all archives; ``row`` makes one of an archive's number and an item."""
+    total = sum(map(len, parts))
+    before = first = max(0, min(first, total))
+    left, rows = max(0, min(count, MAX_ROWS)), list[Row]()
+    for at, part in enumerate(parts):
+        size = len(part)
+        some = part[min(before, size) : min(before + left, size)]
+        rows += (row(at, each) for each in some)
+        before, left = max(0, before - size), left - len(some)
+    return Page(total, first, tuple(rows))
 
 
 def _may_be_explained(archive: Opened) -> bool:
@@ -318,18 +272,8 @@ def _searched(checksum: Checksum) -> str:
     return visible(" ".join(parts)).casefold()
 
 
-def _through(
-    parts: Sequence[Sequence[Item]], sizes: Sequence[int], first: int, count: int
-) -> Iterator[tuple[int, Item]]:
-    for at, (part, size) in enumerate(zip(parts, sizes, strict=True)):
-        for item in part[min(first, size) : min(first + count, size)]:
-            count -= 1
-            yield at, item
-        first = max(0, first - size)
-
-
-def write_manifest_beside(location: Location, algorithm: str, progress: Progress, *, replace: bool) -> ManifestResult:
-    """Write the digests of all members to a manifest beside a decoded archive.
+def write_manifest_beside(location: Location, algorithm: str, progress: Progress, *, replace: bool) -> tuple[bool, str]:
+    """Write the digests of all members to a manifest beside a decoded archive; returns whether it did, and a sentence.
 
     An existing manifest stays unless ``replace``. Raises OperationError, SourceError and Cancelled.
     """
@@ -342,12 +286,6 @@ def write_manifest_beside(location: Location, algorithm: str, progress: Progress
     path = manifest_path(archive, chosen)
     name = visible(path.name)
     if path.exists() and not replace:
-        return ManifestResult(name, False, f"{name} exists already, so nothing was written.")
-    written = write_manifest(archive, chosen, path, progress, replace=replace)
-    sentence = plural(
-        "{number} digest written to {name}, beside the archive. A check compares them from now on.",
-        "{number} digests written to {name}, beside the archive. A check compares them from now on.",
-        written,
-        name=name,
-    )
-    return ManifestResult(name, True, sentence)
+        return False, f"{name} exists already, so nothing was written."
+    written = count(write_manifest(archive, chosen, path, progress, replace=replace), "digest")
+    return True, f"{written} written to {name}, beside the archive. A check compares them from now on."

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -33,85 +34,59 @@ _ROWS_PER_STEP = 1_024
 """Rows of a table that are looked at between two chances to cancel."""
 
 
-def _target(layer: int, span: Span | None) -> Target | None:
-    return None if span is None else Target(layer, *span)
+class FieldSearch(Struct, frozen=True):
+    """Looks for the span of a field that ``matches`` and begins nearest after ``offset``, or nearest before it.
 
-
-class FieldFilter(Struct, frozen=True):
-    """Which fields are looked for; a table none of whose rows has one of ``roles`` is passed over (0: none is)."""
+    A table none of whose rows has one of ``roles`` is passed over (0: none is).
+    """
 
     matches: Callable[[Field], bool]
-    roles: int = 0
-
-
-class FieldSearch:
-    """Looks for the span of a matching field that begins nearest after ``offset``, or nearest before it."""
-
-    def __init__(self, field_filter: FieldFilter, offset: int, backwards: bool, progress: Progress) -> None:
-        self._filter = field_filter
-        self._offset = offset
-        self._backwards = backwards
-        self._progress = progress
-        progress.begin("Searching", 0)
+    roles: int
+    offset: int
+    backwards: bool
+    progress: Progress
 
     def among(self, fields: Sequence[Field]) -> Span | None:
-        """The nearest one of these fields and all beneath them."""
+        """The nearest one of these fields and all beneath them. Raises Cancelled."""
         if isinstance(fields, FieldTable):
             return self._in_table(fields)
-        best: Span | None = None
-        for field in fields:
-            best = self._nearer(best, self._in(field))
-        return best
+        return self._nearest(map(self._in, fields))
 
     def _in_table(self, table: FieldTable) -> Span | None:
         """Rows stand in file order and apart, so the first hit is the nearest."""
-        rows = range(len(table))
-        at = table.rows(self._offset, self._offset + 1)
-        rows = rows[: at.stop][::-1] if self._backwards else rows[at.start :]
+        at = table.rows(self.offset, self.offset + 1)
+        rows = range(len(table))[: at.stop][::-1] if self.backwards else range(at.start, len(table))
         if isinstance(table.roles, int) and not self._may_hold(table.roles):
             return None
         for turn, row in enumerate(rows):
             if turn % _ROWS_PER_STEP == 0:
-                self._progress.advance(0)
+                self.progress.advance(0)
             if self._may_hold(table.role_set(row)) and (found := self._in(table[row])) is not None:
                 return found
         return None
 
     def _may_hold(self, roles: int) -> bool:
-        return not self._filter.roles or bool(roles & self._filter.roles)
+        return not self.roles or bool(roles & self.roles)
 
     def _in(self, field: Field) -> Span | None:
-        if not field.spans or not self._reaches(field):
+        """The nearest one of a field and all in it: of unexplained bytes any stretch, of others the first."""
+        spans = field.spans
+        if not spans or not (spans[0].start < self.offset if self.backwards else spans[-1].stop > self.offset):
             return None
-        own = self._filter.matches(field)
-        found = self._of(field) if own else None
-        return self._nearer(found, self.among(field.children)) if field.children else found
+        own = spans if field.kind.shape is Shape.UNCLAIMED else spans[:1]
+        found = [span for span in own if span.size] if self.matches(field) else []
+        return self._nearest([*found, self.among(field.children)] if field.children else found)
 
-    def _reaches(self, field: Field) -> bool:
-        """Whether any of it, or of what is in it, can begin beyond the offset."""
-        return field.start < self._offset if self._backwards else field.spans[-1].stop > self._offset
-
-    def _of(self, field: Field) -> Span | None:
-        """The part of the field itself to show: its first, but of unexplained bytes each one."""
-        spans = field.spans if field.kind.shape is Shape.UNCLAIMED else field.spans[:1]
-        best: Span | None = None
-        for span in spans:
-            best = self._nearer(best, span if span.size else None)
-        return best
-
-    def _nearer(self, one: Span | None, other: Span | None) -> Span | None:
-        spans = [span for span in (one, other) if span is not None]
-        if self._backwards:
-            return max((span for span in spans if span.start < self._offset), default=None)
-        return min((span for span in spans if span.start > self._offset), default=None)
+    def _nearest(self, spans: Iterable[Span | None]) -> Span | None:
+        if self.backwards:
+            return max((span for span in spans if span is not None and span.start < self.offset), default=None)
+        return min((span for span in spans if span is not None and span.start > self.offset), default=None)
 
 
 WINDOW_BYTES = 4 << 20
 """Bytes looked at between two chances to cancel."""
 _LONG_PATTERN_BYTES = 10
 """Bytes from which on ``bytes.find``, which can skip, is faster than ``re``, which looks at every byte."""
-
-Find = Callable[[bytes], int]
 
 
 def search(
@@ -123,50 +98,24 @@ def search(
     """
     if not pattern:
         return None
-    start = max(0, min(start, source.size))
-    find = _finder(pattern.lower() if ignore_case else pattern, backwards)
-    if ignore_case and pattern.lower() != pattern.upper():
-        exact = find
-
-        def find(window: bytes) -> int:
-            return exact(window.lower())
-
-    return (_last_match if backwards else _first_match)(source, find, len(pattern), start, progress)
-
-
-def _finder(pattern: bytes, backwards: bool) -> Find:
-    """What finds the pattern in a window: the position, or -1."""
-    if backwards:
-        return lambda window: window.rfind(pattern)
-    if len(pattern) >= _LONG_PATTERN_BYTES:
-        return lambda window: window.find(pattern)
+    size, start = len(pattern), max(0, min(start, source.size))
+    lowers = ignore_case and pattern.lower() != pattern.upper()
+    pattern = pattern.lower() if lowers else pattern
     match = re.compile(re.escape(pattern)).search
-    return lambda window: found.start() if (found := match(window)) else -1
-
-
-def _first_match(source: Source, find: Find, size: int, start: int, progress: Progress) -> int | None:
-    progress.begin("Searching", source.size - start)
-    while start + size <= source.size:
-        window = source.read(start, WINDOW_BYTES + size - 1)
-        at = find(window)
+    progress.begin("Searching", start if backwards else source.size - start)
+    edges = range(start, 0, -WINDOW_BYTES) if backwards else range(start, source.size - size + 1, WINDOW_BYTES)
+    for edge in edges:
+        first, step = (max(0, edge - WINDOW_BYTES), min(edge, WINDOW_BYTES)) if backwards else (edge, WINDOW_BYTES)
+        window = source.read(first, step + size - 1)
+        if lowers:
+            window = window.lower()
+        if backwards or size >= _LONG_PATTERN_BYTES:
+            at = window.rfind(pattern) if backwards else window.find(pattern)
+        else:
+            at = found.start() if (found := match(window)) else -1
         if at >= 0:
-            return start + at
-        if len(window) < size:
-            return None  # the file has become shorter
-        start += WINDOW_BYTES
-        progress.advance(WINDOW_BYTES)
-    return None
-
-
-def _last_match(source: Source, find: Find, size: int, stop: int, progress: Progress) -> int | None:
-    progress.begin("Searching", stop)
-    while stop > 0:
-        start = max(0, stop - WINDOW_BYTES)
-        at = find(source.read(start, stop - start + size - 1))
-        if at >= 0:
-            return start + at
-        progress.advance(stop - start)
-        stop = start
+            return first + at
+        progress.advance(step)
     return None
 
 
@@ -209,25 +158,19 @@ class Navigation(Reading):
 
         Raises OperationError for nonsense.
         """
+        whole = self.now.layers[layer].at
         try:
-            return self._resolved(expression, layer, caret)
-        except ExpressionError:
+            try:
+                return resolve(expression, self._context(layer), caret)
+            except UnknownNameError:
+                if whole == layer:
+                    raise
+                return resolve(expression, self._context(whole), 0)
+        except ExpressionError as error:
             try:
                 return self._member_named(expression.strip())
-            except AmbiguousMemberError:
-                raise
-            except MemberNotFoundError:
-                pass
-            raise
-
-    def _resolved(self, expression: str, layer: int, caret: int) -> Target:
-        try:
-            return resolve(expression, self._context(layer), caret)
-        except UnknownNameError:
-            whole = self.now.layers[layer].at
-            if whole == layer:
-                raise
-            return resolve(expression, self._context(whole), 0)
+            except MemberNotFoundError as missing:
+                raise missing if isinstance(missing, AmbiguousMemberError) else error from None
 
     def _context(self, layer: int) -> ExpressionContext:
         layers = self.now.layers
@@ -273,22 +216,21 @@ class Navigation(Reading):
 
     def next_unexplained(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Target | None:
         """The nearest bytes beyond ``offset`` that nothing explains, None where there are none. Raises Cancelled."""
-        fields = self.now.layers[layer].fields()
-        field_filter = FieldFilter(lambda field: field.kind.shape is Shape.UNCLAIMED, _UNEXPLAINED_ROLES)
-        return _target(layer, FieldSearch(field_filter, offset, backwards, progress).among(fields))
+        return self._nearest(
+            progress, layer, lambda field: field.kind.shape is Shape.UNCLAIMED, _UNEXPLAINED_ROLES, offset, backwards
+        )
 
     def next_similar(
         self, progress: Progress, layer: int, offset: int, kind: Kind, name: str, backwards: bool
     ) -> Target | None:
         """The nearest field beyond ``offset`` of a kind, of plain values also of the name. Raises Cancelled."""
-        fields = self.now.layers[layer].fields()
 
         def is_alike(field: Field) -> bool:
             return field.kind is kind and (not kind.is_value or field.name == name)
 
-        here = next((field for _, field in reversed(locate(fields, offset)) if is_alike(field)), None)
-        start = here.start if here is not None else offset
-        return _target(layer, FieldSearch(FieldFilter(is_alike), start, backwards, progress).among(fields))
+        chain = locate(self.now.layers[layer].fields(), offset)
+        start = next((field.start for _, field in reversed(chain) if is_alike(field)), offset)
+        return self._nearest(progress, layer, is_alike, 0, start, backwards)
 
     def next_structure(
         self, progress: Progress, layer: int, offset: int, kind: Kind, unused: bool, backwards: bool
@@ -297,15 +239,29 @@ class Navigation(Reading):
 
         Raises Cancelled.
         """
-        shown = self.now.layers[layer]
-        fields, family = shown.fields(), family_of(kind)
+        family = family_of(kind)
         roles = _UNEXPLAINED_ROLES if kind.shape is Shape.UNCLAIMED else 0 if family is None else family_bit(family)
-        field_filter = FieldFilter(lambda field: field.kind is kind and field.unused is unused, roles)
-        for start in (offset, shown.source.size if backwards else -1):
-            found = FieldSearch(field_filter, start, backwards, progress).among(fields)
-            if found is not None:
-                return Target(layer, *found)
-        return None
+
+        def is_one(field: Field) -> bool:
+            return field.kind is kind and field.unused is unused
+
+        end = self.now.layers[layer].source.size if backwards else -1
+        places = (self._nearest(progress, layer, is_one, roles, start, backwards) for start in (offset, end))
+        return next(filter(None, places), None)
+
+    def _nearest(
+        self,
+        progress: Progress,
+        layer: int,
+        matches: Callable[[Field], bool],
+        roles: int,
+        offset: int,
+        backwards: bool,
+    ) -> Target | None:
+        progress.begin("Searching", 0)
+        fields = self.now.layers[layer].fields()
+        found = FieldSearch(matches, roles, offset, backwards, progress).among(fields)
+        return None if found is None else Target(layer, *found)
 
     def find_datapoint(self, progress: Progress, expression: str) -> Target:
         """Where a datapoint is (see ``datapoint_key``); its range is read now if that has not been.
@@ -320,10 +276,8 @@ class Navigation(Reading):
             return self._in_archive(0, wanted[1], progress)
         numbers = _ranges_with(collection, *wanted)
         for at in numbers[:-1]:  # ranges that overlap: one of them may hold the key by its name alone
-            try:
+            with suppress(OperationError):
                 return self._in_archive(at, wanted[1], progress)
-            except OperationError:
-                continue
         return self._in_archive(numbers[-1], wanted[1], progress)
 
     def _in_archive(self, at: int, key: int, progress: Progress) -> Target:

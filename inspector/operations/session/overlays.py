@@ -27,8 +27,10 @@ from inspector.operations.session.changing import Changing
 from inspector.sources.s3.source import TAIL_BYTES, RemoteSource
 
 
-class Experimenting(Changing):
-    """Shows and saves what steps leave of the archive."""
+class Overlays(Changing):
+    """Shows and saves what steps leave of the archive, or the archive between two writes."""
+
+    # ---- experiments -------------------------------------------------------------------------------------------
 
     def show_experiment(self, progress: Progress, steps: Steps | None) -> ExperimentView | None:
         """Show what steps leave of the archive, or the archive as it is on disk for None.
@@ -86,12 +88,7 @@ class Experimenting(Changing):
             self._with(steps, progress).save_patch(Path(path), progress, replace=True)
             return f"The patch was written to {visible(path)}."
 
-
-# ---- replays ---------------------------------------------------------------------------------------------------------
-
-
-class Replaying(Changing):
-    """Shows the archive between two writes."""
+    # ---- replays -----------------------------------------------------------------------------------------------
 
     def show_replay(self, progress: Progress, writes: Writes | None, point: Point | None) -> ReplayState | None:
         """Show the archive at a point of a replay, the beginning for None, or as it is on disk without ``writes``.

@@ -15,14 +15,12 @@ from inspector.core.numbers import count, rounded
 from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import Source, SourceError
 from inspector.core.span import Spans
-from inspector.core.verdict import State
+from inspector.core.verdict import Checksum, State
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import NoDatasetError
 from inspector.operations.open.opening import learn
 from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.views import (
-    CheckResult,
-    ChecksumRow,
     Chosen,
     ContentInfo,
     Explanation,
@@ -31,7 +29,6 @@ from inspector.operations.protocol.views import (
     FoundFields,
     LayerInfo,
     LayerKind,
-    ManifestResult,
     MemberPlace,
     MemberRow,
     Page,
@@ -196,7 +193,7 @@ class Reading(SessionState):
         progress.begin("Searching the structure", 0, "fields")
         return self.now.view(layer).search(text, progress)
 
-    def checksums(self, first: int, count: int, text: str = "") -> Page[ChecksumRow]:
+    def checksums(self, first: int, count: int, text: str = "") -> Page[Checksum]:
         """The recorded checksums and their verdicts, those with a text if one is given. Raises SourceError."""
         return self.now.checks.checksums(first, count, text)
 
@@ -232,8 +229,8 @@ class Reading(SessionState):
         self.generation += 1
         return True
 
-    def check(self, progress: Progress) -> CheckResult:
-        """Decode the rest, and check everything, even if it was checked before.
+    def check(self, progress: Progress) -> Status:
+        """Decode the rest, check everything, even if it was checked before, and return the status then.
 
         Cancelling keeps the verdicts so far and raises nothing, unless decoding was not finished.
         Raises OperationError if there is nothing to check.
@@ -250,10 +247,11 @@ class Reading(SessionState):
                 raise OperationError("Decoding was cancelled, so the check would be incomplete. Reload it.")
             now.forget_marks()
             try:
-                return now.checks.run(progress)
+                now.checks.run(progress)
             finally:
                 now.forget_marks()
                 self.generation += 1
+        return self.status()
 
     def export(
         self,
@@ -272,8 +270,8 @@ class Reading(SessionState):
             note = "as a replay of writes shows it"
         self.now.checks.export(Path(path), kind, progress, redact=redact, note=note, notes=notes)
 
-    def write_manifest(self, progress: Progress, algorithm: str, replace: bool) -> ManifestResult:
-        """Write the digests of all members beside the archive. Raises OperationError, SourceError and Cancelled."""
+    def write_manifest(self, progress: Progress, algorithm: str, replace: bool) -> tuple[bool, str]:
+        """Write the digests of all members beside the archive; see ``write_manifest_beside`` for what it returns."""
         if self.unreal:
             raise OperationError(
                 f"No manifest was written: its digests would be those of the {self.unreal}, not of the archive."

@@ -175,9 +175,12 @@ class ReferenceFinder:
             yield from (self._to(f"The {field.name} of {name}", field.spans) for field in heads)
         data = self.layer.from_file(found.spans) if found.readable else ()
         yield self._to(f"The data of {name}", data, member)
-        start = chain[-1].value
-        is_offset = chain[-1].kind is Kind.OFFSET and isinstance(start, int) and not (data and data[0].start == start)
-        if is_offset and 0 <= start < self.layer.source.size:
+        start = chain[-1].value if chain[-1].kind is Kind.OFFSET else None
+        if (
+            isinstance(start, int)
+            and start not in [span.start for span in data[:1]]
+            and 0 <= start < self.layer.source.size
+        ):
             text = self._text_at(start)
             yield self._to(f"Byte {start:,}: {text[:1].lower()}{text[1:]}", (Span(start, start + 1),))
         for field in chain:

@@ -7,6 +7,7 @@ from typing import Any
 
 from inspector.core.names import visible
 from inspector.core.pieces import PieceSource
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError
 from inspector.core.span import Span, Spans, intersect, subtract, united
 from inspector.operations.open.location import Location
@@ -16,6 +17,7 @@ from inspector.operations.protocol.views import DiskChange, Stage
 from inspector.operations.session.state import SessionState
 from inspector.sources.local.file import FileSource, Identity
 from inspector.sources.s3.address import parse
+from inspector.sources.s3.connection import Attempt, Connection, Profile, profiles
 from inspector.sources.s3.request_log import Phase, Request, RequestLog, Totals
 from inspector.sources.s3.sentences import S3Error
 from inspector.sources.s3.sentences import replaced as replaced_words
@@ -173,7 +175,21 @@ def disk_change(source: Source) -> DiskChange | None:
     return DiskChange(sentence, then.size, now.size, now.mtime_ns, grown=grown, replaced=not same)
 
 
-class Costs(SessionState):
+class Connecting:
+    """What each session that may use S3 answers: the profiles of this machine, and whether a connection works."""
+
+    def profiles(self, progress: Progress) -> tuple[Profile, ...]:
+        """The profiles of this machine; no request is made."""
+        return profiles(progress)
+
+    def attempt(self, progress: Progress, connection: Connection, location: str) -> Attempt:
+        """Whether a connection reaches the bucket of a location, and how."""
+        from inspector.sources.s3.opening import attempt  # only where S3 is used
+
+        return attempt(progress, connection, location)
+
+
+class Costs(SessionState, Connecting):
     """What reading costs, and how the file on disk has changed."""
 
     def remote(self) -> RemoteState | None:

@@ -55,16 +55,6 @@ def verdict_overview(archive: Archive, inner: bool, rows: int, progress: Progres
     return painter.sets()
 
 
-def compared_size(archive: Archive) -> int:
-    """How many stored bytes the members have that were compared with something."""
-    members = archive.members
-    count = min(len(members), len(archive.verdicts))
-    compared = (_bits(archive, 0, count) & Judged.UNCHECKED) == 0
-    starts, stops = np.array(members.starts[:count], np.uint64), np.array(members.stops[:count], np.uint64)
-    there = compared & (stops > starts)
-    return int((stops[there] - starts[there]).sum())
-
-
 def _bits(archive: Archive, first: int, stop: int) -> Numbers:
     judged = np.frombuffer(bytes(archive.verdicts[first:stop]), np.uint8)
     return _MAP[np.pad(judged, (0, stop - first - len(judged)))]

@@ -13,7 +13,7 @@ from inspector.operations.create.s3_inputs import ObjectInput, objects_at
 from inspector.operations.extract.selection import parts_of, refusal, with_number
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
-from inspector.operations.session.connections import Connecting
+from inspector.operations.session.remote import Connecting
 from inspector.sources.local.member_writer import Destination, Existing, PlaceError
 from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.connection import Connection

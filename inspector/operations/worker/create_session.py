@@ -33,7 +33,7 @@ from inspector.operations.protocol.create_views import (
     InputRow,
 )
 from inspector.operations.protocol.header_draft import parse_entry
-from inspector.operations.session.connections import Connecting
+from inspector.operations.session.remote import Connecting
 from inspector.sources.local.file import FileSource, Identity
 from inspector.sources.s3.address import is_s3, parse
 

@@ -158,7 +158,7 @@ def test_a_check_is_a_job(archive: str, tmp_path: Path) -> None:
     with worker(archive) as (asker, _):
         result = asker.ask(ArchiveRequests.check)
         status = asker.ask(ArchiveRequests.status)
-        assert (status.checked, status.state, status.judgement) == (True, result.state, result.sentence)
+        assert (status.checked, status.state, status.judgement) == (True, result.state, result.judgement)
         assert asker.ask(ArchiveRequests.checksums, 0, 10).total == 0
         assert len(asker.ask(ArchiveRequests.verdict_overview, 0, 8)) == 8
         asker.ask(ArchiveRequests.export, str(tmp_path / "report.html"), ReportKind.HTML)

@@ -16,7 +16,7 @@ from inspector.core.span import Span
 from inspector.formats._kinds import TAR_HEADER
 from inspector.operations.protocol.views import Target
 from inspector.operations.session.archive_session import ArchiveSession
-from inspector.operations.session.navigation import FieldFilter, FieldSearch
+from inspector.operations.session.navigation import FieldSearch
 from tests.operations.archives import opened
 
 Sample = Callable[[str], Path]
@@ -69,7 +69,7 @@ def test_it_can_be_cancelled() -> None:
     progress = Progress()
     progress.cancel()
     with pytest.raises(Cancelled):
-        FieldSearch(FieldFilter(lambda _: False), 0, False, progress).among(rows)
+        FieldSearch(lambda _: False, 0, 0, False, progress).among(rows)
 
 
 KINDS = st.sampled_from((Kind.GAP, Kind.DATA, Kind.GARBAGE))
@@ -82,6 +82,6 @@ def test_it_finds_what_looking_at_every_field_finds(kinds: list[Kind], at: int, 
     beyond = [start for start in starts if (start < at if backwards else start > at)]
     roles = [role_bit({Kind.GAP: Role.GAP, Kind.DATA: Role.DATA}.get(kind, Role.GARBAGE)) for kind in kinds]
     rows = FieldTable(range(0, 2 * len(kinds), 2), fields.__getitem__, roles) if table else fields
-    wanted = FieldFilter(lambda field: field.kind is not Kind.DATA, role_bit(Role.GAP) | role_bit(Role.GARBAGE))
-    found = FieldSearch(wanted, at, backwards, Progress()).among(rows)
+    unexplained = role_bit(Role.GAP) | role_bit(Role.GARBAGE)
+    found = FieldSearch(lambda field: field.kind is not Kind.DATA, unexplained, at, backwards, Progress()).among(rows)
     assert (found.start if found else None) == ((max if backwards else min)(beyond) if beyond else None)

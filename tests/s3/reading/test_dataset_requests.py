@@ -201,7 +201,7 @@ def test_the_structure_is_shown_without_headers_until_one_is_looked_into(store: 
 def test_a_check_of_what_is_open_reads_no_metadata_again(store: Store) -> None:
     session = ArchiveSession(dataset(store, "again", 3), store.connection)
     session.decode(Progress())
-    assert not session.check(Progress()).cancelled
+    assert session.check(Progress()).checked
     assert kinds(store.proxy) == {"LIST": 1, "metadata": 3, "tar": 3}
 
 
