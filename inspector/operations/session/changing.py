@@ -62,7 +62,7 @@ class Changing(Reading):
 
         Returns the names of the checksums that the edit makes wrong, None if the preview was not checked.
         """
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             # Jobs get the lock in any order: one that a later one superseded must not undo what that has shown.
             progress.advance(0)
             snapshot = self.disk if edit is None else self._snapshot_with(edit, progress)
@@ -165,7 +165,7 @@ class Changing(Reading):
     def _write_with(self, progress: Progress, write: Callable[[Readable], WriteResult]) -> WriteResult | NeedsConsent:
         """Change the archive and read it again. If reading fails, the result still reports the change."""
         self.unwritten = ""
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             source = self.file_to_change()
             progress.begin("Writing", 0)
             try:
@@ -193,7 +193,7 @@ class Changing(Reading):
 
         Raises OperationError if it is gone or the edit does not match it; then nothing changes.
         """
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             self.require_no_experiment()
             before = self.disk
             self.disk = self._reloaded(progress)
@@ -271,7 +271,7 @@ class Changing(Reading):
 
     def recover(self, progress: Progress, way: WayOut) -> WriteResult:
         """Finish, roll back or forget an interrupted change, and read the file again."""
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             self.require_no_experiment()
             result = WriteResult(recover(self.name, way))
             self._read_again(progress)
@@ -290,7 +290,7 @@ class Changing(Reading):
 
     def past_writes(self, progress: Progress) -> tuple[PastWrite, ...]:
         """What this program wrote to the file, newest first; nothing where that cannot be found out."""
-        with self.job_lock.held(progress), cancelling(progress):
+        with self.alone(progress), cancelling(progress):
             try:
                 return past_writes(self.name, self.disk.archives[0].source if self.disk.archives else None)
             except (EditError, SourceError):
@@ -301,12 +301,12 @@ class Changing(Reading):
 
         Raises OperationError, SourceError, EditError and Cancelled.
         """
-        with self.job_lock.held(progress), cancelling(progress):
+        with self.alone(progress), cancelling(progress):
             return edits_before(self.name, number, self.file_to_change())
 
     def forget_past_writes(self, progress: Progress) -> str:
         """Remove the stored old bytes of the file; returns a sentence. Raises SourceError and EditError."""
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             return forget_past_writes(self.name)
 
     def plan_repairs(self, progress: Progress, accepted: Collection[str]) -> RepairPlan:
@@ -314,7 +314,7 @@ class Changing(Reading):
 
         Raises OperationError, SourceError and Cancelled.
         """
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             experimental = bool(self.unreal)
             if not experimental:
                 self.file_to_change()
@@ -360,7 +360,7 @@ class Changing(Reading):
 
         if not copy:
             return self._write_with(progress, repair)
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             return repair(self.file_to_change())
 
     def salvage(
@@ -372,7 +372,7 @@ class Changing(Reading):
         s3: Connection = DEFAULT,
     ) -> WriteResult:
         """Write the undamaged members to a new archive ``copy``; see ``make_repairs``."""
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             source = self.file_to_change()
             return save_salvage(self._plan_for(progress, accepted), source, copy, progress, over=over, connection=s3)
 
@@ -385,7 +385,7 @@ class Changing(Reading):
         from inspector.operations.create.creating_rca import rca_options
         from inspector.operations.create.rca_writing import append_rca
 
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             self.file_to_change()
             grown = append_rca(progress, self.name, locations, rca_options(level, convention))
             self._read_again(progress)

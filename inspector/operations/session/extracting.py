@@ -160,7 +160,7 @@ class Extracting(SessionState):
         doubtful: bool = False,
     ) -> ExtractionPlan:
         """What ``extract`` would do. Raises what that raises."""
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             return self._extraction(members, folder, ExtractionOptions(on_conflict, doubtful), progress).plan(progress)
 
     def extract(
@@ -177,7 +177,7 @@ class Extracting(SessionState):
 
         Raises OperationError if nothing can be extracted, SourceError, and Cancelled; complete files stay then.
         """
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             options = ExtractionOptions(on_conflict, doubtful, keep_damaged, remove_unfinished)
             return self._extraction(members, folder, options, progress).run(progress)
 
@@ -186,7 +186,7 @@ class Extracting(SessionState):
 
         Raises OperationError, SourceError and Cancelled.
         """
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             now = self.now
             wanted = self._wanted(now.members.numbers(chosen))
             if most is not None and size_of(wanted) > most:
@@ -196,7 +196,7 @@ class Extracting(SessionState):
 
     def export_member(self, progress: Progress, member: int, folder: str) -> ExportedFiles:
         """Extract a member for another program to open; raises OperationError for files that a system may execute."""
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             wanted = self._wanted([member])
             self._learn(wanted, progress)
             return export_member(wanted, self.now.archive_set.path(member), Path(folder), progress)

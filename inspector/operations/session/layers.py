@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 from msgspec import Struct
 
-from inspector.core.field import Field, FieldTable, LazyRows, Unread, at_path, locate
+from inspector.core.field import Computed, Field, FieldTable, Unread, locate
 from inspector.core.kinds import Family, Kind, Role, family_of, role_of
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SplicedSource
@@ -30,7 +32,7 @@ MAX_CONTENTS = 16
 """Contents of members kept open; each may be a temporary file."""
 
 
-class Layer(Struct):
+class Layer(Struct, dict=True):
     """One layer. ``archive`` is the archive its bytes come from and ``at`` the number of that archive."""
 
     info: LayerInfo
@@ -39,7 +41,6 @@ class Layer(Struct):
     at: int
     _decoded: Sequence[Field] = ()
     _mapped: Sequence[Field] = ()
-    _mapping: StreamMapping | None = None
 
     def fields(self) -> Sequence[Field]:
         """The current fields, with offsets in this layer."""
@@ -49,30 +50,26 @@ class Layer(Struct):
             return (Field("content", Kind.DATA, (Span(0, self.source.size),), member=self.info.member),)
         laid = self.archive.fields
         if laid is not self._decoded:
-            self._mapped, self._decoded = self.mapping().fields(laid), laid
+            self._mapped, self._decoded = self._mapping.fields(laid), laid
         return self._mapped
 
-    def mapping(self) -> StreamMapping:
-        """The mapping from file offsets to offsets in the inner stream."""
-        if self._mapping is None:
-            assert isinstance(self.source, SplicedSource)
-            self._mapping = StreamMapping(self.source)
-        return self._mapping
+    @cached_property
+    def _mapping(self) -> StreamMapping:
+        assert isinstance(self.source, SplicedSource)
+        return StreamMapping(self.source)
 
     def in_file(self, spans: Spans) -> Spans:
         """Spans of this layer as spans of the file; none for decoded content."""
-        if self.info.kind is LayerKind.FILE:
-            return spans
-        if self.info.kind is LayerKind.CONTENT:
-            return ()
+        if self.info.kind is not LayerKind.INNER:
+            return spans if self.info.kind is LayerKind.FILE else ()
         assert isinstance(self.source, SplicedSource)
         return tuple(outer for span in spans for outer in self.source.outer(span.start, span.stop))
 
     def from_file(self, spans: Spans) -> Spans:
         """The parts of file spans that are in this layer, as its spans; none for decoded content."""
-        if self.info.kind is LayerKind.FILE:
-            return spans
-        return () if self.info.kind is LayerKind.CONTENT else self.mapping().spans(spans)
+        if self.info.kind is not LayerKind.INNER:
+            return spans if self.info.kind is LayerKind.FILE else ()
+        return self._mapping.spans(spans)
 
 
 class Layers:
@@ -182,20 +179,29 @@ class FieldView(Struct, frozen=True):
             family,
         )
 
+    def _along(self, path: Sequence[int]) -> Iterator[tuple[Field, Around]]:
+        """The fields on a path, as far as there are any, each with what is around it."""
+        fields, around = self.layer.fields(), Around()
+        for position in path:
+            if not 0 <= position < len(fields):
+                return
+            field = fields[position]
+            yield field, around
+            fields, around = field.below, around.inside(field)
+
     def field(self, path: Sequence[int]) -> FieldRow | None:
         """The field at ``path``; None where there is none."""
-        found = _descend(self.layer.fields(), path)
-        return None if found is None else self.row(tuple(path), found[0], found[1])
+        found = list(self._along(path))
+        return self.row(tuple(path), *found[-1]) if found and len(found) == len(path) else None
 
     def rows(self, path: Sequence[int], first: int, count: int) -> Page[FieldRow]:
         """The children of the field at ``path``; the outermost fields for an empty path."""
-        path = tuple(path)
         fields, around = self.layer.fields(), Around()
         if path:
-            found = _descend(fields, path)
-            if found is None:
+            found = list(self._along(path))
+            if len(found) < len(path):
                 return Page(0, 0, ())
-            fields, around = found[0].below, found[1].inside(found[0])
+            fields, around = found[-1][0].below, found[-1][1].inside(found[-1][0])
         first = max(0, min(first, len(fields)))
         stop = min(len(fields), first + max(0, min(count, MAX_FIELD_ROWS)))
         return Page(len(fields), first, tuple(self.row((*path, at), fields[at], around) for at in range(first, stop)))
@@ -226,39 +232,17 @@ class FieldView(Struct, frozen=True):
 
         The last owns data, which is read only where the ``wanted`` path goes on inside it.
         """
-        rows: list[FieldRow] = []
-        path: tuple[int, ...] = ()
-        around, member = Around(), None
-        for position, field in _chain(self.layer.fields(), offset, wanted or ()):
-            path = (*path, position)
-            rows.append(self.row(path, field, around))
-            around = around.inside(field)
+        path = tuple(position for position, _ in locate(self.layer.fields(), offset))
+        if wanted is not None and tuple(wanted[: len(path)]) == path:
+            path = tuple(wanted)
+        rows, member = list[FieldRow](), None
+        for depth, (field, around) in enumerate(self._along(path), 1):
+            rows.append(self.row(path[:depth], field, around))
             member = member if field.member is None else self.member(field)
         inside = 0 <= offset < self.layer.source.size
         outer = self.layer.in_file((Span(offset, offset + 1),)) if inside else ()
         findings = self.marks.at(outer[0].start) if outer else ()
         return Explanation(self.layer.info.layer, offset, tuple(rows), member, findings)
-
-
-def _descend(fields: Sequence[Field], path: Sequence[int]) -> tuple[Field, Around] | None:
-    """The field at ``path`` and what is around it; None without one."""
-    found: tuple[Field, Around] | None = None
-    around = Around()
-    for position in path:
-        if not 0 <= position < len(fields):
-            return None
-        field = fields[position]
-        found, fields, around = (field, around), field.below, around.inside(field)
-    return found
-
-
-def _chain(fields: Sequence[Field], offset: int, wanted: Sequence[int]) -> list[tuple[int, Field]]:
-    """The fields that own the byte at ``offset``, and those inside the last of them on the ``wanted`` path."""
-    chain = locate(fields, offset)
-    if len(wanted) <= len(chain) or [position for position, _ in chain] != list(wanted[: len(chain)]):
-        return chain
-    inner = [(wanted[at], at_path(fields, wanted[: at + 1])) for at in range(len(chain), len(wanted))]
-    return [*chain, *((position, field) for position, field in inner if field is not None)]
 
 
 class StreamMapping:
@@ -267,11 +251,7 @@ class StreamMapping:
     def __init__(self, stream: SplicedSource) -> None:
         self._outer = [span for span in stream.outer(0, stream.size) if span.size > 0]
         self._starts = [span.start for span in self._outer]
-        self._bases: list[int] = []
-        base = 0
-        for span in self._outer:
-            self._bases.append(base)
-            base += span.size
+        self._bases = list(accumulate((span.size for span in self._outer), initial=0))
 
     def position(self, offset: int) -> int:
         """The stream offset of a file byte; for a byte outside the stream, that of the next byte inside."""
@@ -295,18 +275,15 @@ class StreamMapping:
 
     def fields(self, fields: Sequence[Field]) -> Sequence[Field]:
         """The fields inside the stream. Tables stay tables and map each row on access."""
-        if isinstance(fields, FieldTable):
-            return self._table(fields)
-        moved = (self._mapped(field) for field in fields)
-        return tuple(field for field in moved if field is not None)
+        if not isinstance(fields, FieldTable):
+            return tuple(filter(None, map(self._mapped, fields)))
 
-    def _table(self, table: FieldTable) -> FieldTable:
         def make(row: int) -> Field:
-            field = table.make(row)
-            at = self.position(table.starts[row])
+            field, at = fields.make(row), self.position(fields.starts[row])
             return self._mapped(field) or field._replace(spans=(Span(at, at),), children=())
 
-        return FieldTable(_MappedStarts(table.starts, self), make, table.roles, table.counts, table.turn)
+        starts = Computed(len(fields.starts), lambda row: self.position(fields.starts[row]))
+        return FieldTable(starts, make, fields.roles, fields.counts, fields.turn)
 
     def _mapped(self, field: Field) -> Field | None:
         """The field in the stream, None if it is outside."""
@@ -317,17 +294,3 @@ class StreamMapping:
             return None
         inside = Unread(lambda: self.fields(field.inside)) if field.inside else ()
         return field._replace(spans=spans, children=self.fields(field.children), inside=inside)
-
-
-class _MappedStarts(LazyRows[int]):
-    """The starts of a table's rows, each mapped on access."""
-
-    def __init__(self, starts: Sequence[int], mapping: StreamMapping) -> None:
-        self._starts = starts
-        self._mapping = mapping
-
-    def __len__(self) -> int:
-        return len(self._starts)
-
-    def row(self, at: int) -> int:
-        return self._mapping.position(self._starts[at])

@@ -295,7 +295,7 @@ class Navigation(Reading):
 
     def _read(self, at: int, progress: Progress) -> Opened:
         now = self.now
-        archive = now.open_ahead(at) if now.location.total else None
+        archive = now.open(at, ahead=True) if now.location.total else None
         if archive is None or (self.stage is Stage.CANCELLED and at < len(now.archives) and not archive.complete):
             raise OperationError("Reading was cancelled, so this is incomplete. Reload it.")
         if not archive.complete:

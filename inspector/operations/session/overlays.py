@@ -37,7 +37,7 @@ class Overlays(Changing):
 
         Raises OperationError where they cannot be done, SourceError and Cancelled: what is shown stays.
         """
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             # Jobs get the lock in any order: one that a later one superseded must not undo what that has shown.
             progress.advance(0)
             if steps is None:
@@ -69,7 +69,7 @@ class Overlays(Changing):
 
     def damage_step(self, progress: Progress, steps: Steps, name: str, seed: int) -> Step:
         """The step after these that makes a damage by name. Raises OperationError, SourceError and Cancelled."""
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             return self._with(steps, progress).damage(name, seed)
 
     def content_of_file(self, progress: Progress, path: str) -> Content:
@@ -78,13 +78,13 @@ class Overlays(Changing):
 
     def save_experiment(self, progress: Progress, steps: Steps, path: str, over: bool) -> str:
         """Write what the steps leave to a new file, never to the archive."""
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             self._with(steps, progress).save(Path(path), progress, replace=over)
             return f"The experiment was written to {visible(path)}."
 
     def save_experiment_patch(self, progress: Progress, steps: Steps, path: str) -> str:
         """Write what differs as a patch. Raises OperationError, SourceError and Cancelled."""
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             self._with(steps, progress).save_patch(Path(path), progress, replace=True)
             return f"The patch was written to {visible(path)}."
 
@@ -95,7 +95,7 @@ class Overlays(Changing):
 
         Raises OperationError where they cannot be replayed, SourceError and Cancelled: what is shown stays.
         """
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             # Jobs get the lock in any order: one that a later one superseded must not undo what that has shown.
             progress.advance(0)
             if writes is None:

@@ -199,7 +199,7 @@ class Reading(SessionState):
 
     def decode(self, progress: Progress) -> Status:
         """Decode everything, and return the status then. Cancelling keeps what was decoded and raises nothing."""
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             if self.stage is Stage.OPENING:
                 self._decode_all(progress)
         return self.status()
@@ -236,7 +236,7 @@ class Reading(SessionState):
         Raises OperationError if there is nothing to check.
         """
         self.now.checks.stop_naming()
-        with self.job_lock.held(progress):
+        with self.alone(progress):
             now = self.now
             if self.stage is Stage.OPENING:
                 self._decode_all(progress)

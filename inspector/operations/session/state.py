@@ -60,7 +60,7 @@ class SessionState:
         self.decoding = 0
         self.seen: object = None
         self.found = 0
-        self.job_lock = JobLock()
+        self._lock = Lock()
         self.planned: tuple[Snapshot, Plan] | None = None
         self.unwritten = ""
         self.traced: Sequence[Step] = ()
@@ -82,28 +82,21 @@ class SessionState:
         """What is shown instead of the archive, ``experiment`` or ``replay``; empty for the archive and its edits."""
         return "experiment" if self.experiment is not None else "replay" if self.replay is not None else ""
 
-    def show(self, snapshot: Snapshot) -> None:
-        """Show a decoded snapshot instead of the current one; earlier answers are then stale."""
-        self.now = snapshot
-        self.stage, self.failure, self.decoding = Stage.READY, "", 0
-        self.generation += 1
-
-
-class JobLock:
-    """Lets the jobs of one session run one after another, each in its own thread."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-
     @contextmanager
-    def held(self, progress: Progress) -> Iterator[None]:
-        """Hold the lock inside the block. Raises Cancelled while waiting for it."""
+    def alone(self, progress: Progress) -> Iterator[None]:
+        """Inside the block no other job of this session runs. Raises Cancelled while waiting for that."""
         while not self._lock.acquire(timeout=_LOCK_POLL_S):
             progress.advance(0)
         try:
             yield
         finally:
             self._lock.release()
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Show a decoded snapshot instead of the current one; earlier answers are then stale."""
+        self.now = snapshot
+        self.stage, self.failure, self.decoding = Stage.READY, "", 0
+        self.generation += 1
 
 
 class Snapshot:
@@ -122,15 +115,9 @@ class Snapshot:
         if location.total:
             self.open(0)
 
-    def open(self, at: int) -> Opened:
-        """The archive ``at`` and its layer; opens it if it is the next one."""
-        archive = self.location.open(at)
-        self.layers.add_file(at, self.location.title(at), archive)
-        return archive
-
-    def open_ahead(self, at: int) -> Opened:
-        """The archive ``at`` and its layer; opens it out of order if necessary."""
-        archive = self.location.ahead(at)
+    def open(self, at: int, *, ahead: bool = False) -> Opened:
+        """The archive ``at`` and its layer, opened if it is the next one, or (``ahead``) out of order."""
+        archive = self.location.ahead(at) if ahead else self.location.open(at)
         self.layers.add_file(at, self.location.title(at), archive)
         return archive
 
