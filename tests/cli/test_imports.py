@@ -26,7 +26,7 @@ from multiprocessing import Pipe
 from inspector.gui.ipc import worker
 ours, theirs = Pipe()
 ours.close()
-worker.run(dict(os.environ), {}, worker.create, theirs)
+worker.run(dict(os.environ), {}, theirs, "CreateRequests")
 """
 FORK_SERVER = """
 from inspector.operations.worker import preloaded

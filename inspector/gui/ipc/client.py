@@ -8,8 +8,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.core.program.progress import Progress
-from inspector.gui.ipc import worker
-from inspector.gui.ipc.link import Link, Work
+from inspector.gui.ipc.link import Link
 from inspector.operations.protocol.requests import (
     ArchiveRequests,
     AuditRequests,
@@ -126,7 +125,8 @@ class Job(Pending[Answer], QObject):
 class Client(QObject, Generic[Requests]):
     """One worker and its outstanding requests. No method blocks.
 
-    The worker runs ``target`` with the arguments; ``purpose`` completes "The process started to …" in messages.
+    The worker serves the requests of ``kind``, its session gets the arguments; ``purpose`` completes "The process
+    started to …" in messages.
 
     Signals:
         lost(str): the worker has ended, with the reason as a sentence. Nothing is answered afterwards.
@@ -140,13 +140,13 @@ class Client(QObject, Generic[Requests]):
     settled = Signal()
     jobsChanged = Signal()
 
-    def __init__(self, target: Work, *arguments: Any, purpose: str, parent: QObject | None = None) -> None:
+    def __init__(self, kind: str, *arguments: Any, purpose: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._purpose = purpose
         self._pending: dict[int, Pending[Any]] = {}
         self.asked = 0
         self.is_open = True
-        self.link = Link(target, *arguments)
+        self.link = Link(kind, *arguments)
         self.link.arrived.connect(self._arrived)
         self.link.ended.connect(self._ended)
         self.link.reaped.connect(self._reaped)
@@ -282,24 +282,24 @@ class Client(QObject, Generic[Requests]):
 
 def archive_client(location: str, connection: Connection, parent: QObject) -> Client[ArchiveRequests]:
     """A worker that reads one location."""
-    return Client(worker.archive, location, connection, purpose="read this location", parent=parent)
+    return Client("ArchiveRequests", location, connection, purpose="read this location", parent=parent)
 
 
 def create_client(parent: QObject) -> Client[CreateRequests]:
     """A worker that inspects input files, creates archives and searches catalogues."""
-    return Client(worker.create, purpose="inspect files and create archives", parent=parent)
+    return Client("CreateRequests", purpose="inspect files and create archives", parent=parent)
 
 
 def browse_client(parent: QObject) -> Client[BrowseRequests]:
     """A worker that lists and downloads S3 objects."""
-    return Client(worker.browse, purpose="browse S3", parent=parent)
+    return Client("BrowseRequests", purpose="browse S3", parent=parent)
 
 
 def audit_client(parent: QObject) -> Client[AuditRequests]:
     """A worker that audits archives in processes of its own."""
-    return Client(worker.audit, purpose="check these archives", parent=parent)
+    return Client("AuditRequests", purpose="check these archives", parent=parent)
 
 
 def compare_client(parent: QObject) -> Client[CompareRequests]:
     """A worker that compares two locations."""
-    return Client(worker.compare, purpose="compare these locations", parent=parent)
+    return Client("CompareRequests", purpose="compare these locations", parent=parent)

@@ -9,7 +9,7 @@ import threading
 from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import Any, Protocol
+from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
@@ -23,15 +23,8 @@ from inspector.sources.web.address import known_after
 _LOG = Log(__name__)
 
 
-class Work(Protocol):
-    """A worker's entry point: a module-level function, which the new process can import."""
-
-    def __call__(self, connection: Connection, *arguments: Any) -> None:
-        """Serve requests until the pipe closes."""
-
-
 class Link(QObject):
-    """A worker that runs ``target``, and messages to and from it. Connect the signals, then ``start``.
+    """A worker for requests of a kind, and messages to and from it. Connect the signals, then ``start``.
 
     Signals:
         arrived(object): a message from the worker.
@@ -46,7 +39,7 @@ class Link(QObject):
     reaped = Signal(object)
     failed = Signal(str)
 
-    def __init__(self, target: Work, *arguments: Any) -> None:
+    def __init__(self, kind: str, *arguments: Any) -> None:
         super().__init__()
         self._outgoing: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._lock = threading.Lock()
@@ -56,7 +49,7 @@ class Link(QObject):
         self._grace = 0.0
         self._told = 0  # addresses that the worker knows
         self.process: BaseProcess | None = None
-        self._sender = threading.Thread(target=self._work, args=(target, arguments), name="to worker")
+        self._sender = threading.Thread(target=self._work, args=(kind, arguments), name="to worker")
         self._over.connect(self._let_go, Qt.ConnectionType.QueuedConnection)
 
     def start(self) -> None:
@@ -81,9 +74,9 @@ class Link(QObject):
                 self.process.kill()
         self._outgoing.put(None)
 
-    def _work(self, target: Work, arguments: tuple[Any, ...]) -> None:
+    def _work(self, kind: str, arguments: tuple[Any, ...]) -> None:
         try:
-            self._send_all(target, arguments)
+            self._send_all(kind, arguments)
         finally:
             self._over.emit()
 
@@ -91,9 +84,9 @@ class Link(QObject):
         self._sender.join()  # it has nothing left to do but to let go of this link
         _RUNNING.discard(self)
 
-    def _send_all(self, target: Work, arguments: tuple[Any, ...]) -> None:
+    def _send_all(self, kind: str, arguments: tuple[Any, ...]) -> None:
         try:
-            started = self._start_process(target, arguments)
+            started = self._start_process(kind, arguments)
         except (OSError, EOFError) as error:  # out of memory or processes, or the fork server has ended
             if not self._closed:
                 self.failed.emit(_reason(error))
@@ -127,7 +120,7 @@ class Link(QObject):
             ours.send(message)
 
     def _start_process(
-        self, target: Work, arguments: tuple[Any, ...]
+        self, kind: str, arguments: tuple[Any, ...]
     ) -> tuple[BaseProcess, Connection, threading.Thread] | None:
         """The worker, our end of its pipe and its receiver thread; None if the link is closed already.
 
@@ -137,7 +130,7 @@ class Link(QObject):
         ours, theirs = context.Pipe()
         known = known_after(0)
         self._told = len(known)
-        process_args = (dict(os.environ), known, target, theirs, *arguments)
+        process_args = (dict(os.environ), known, theirs, kind, *arguments)
         process = context.Process(target=run, args=process_args, name="worker", daemon=True)
         receiver = threading.Thread(target=self._receive_all, args=(ours,), name="from worker")
         try:
@@ -157,7 +150,7 @@ class Link(QObject):
             raise
         finally:
             theirs.close()
-        _LOG.debug("worker %s started: %s", process.pid, getattr(target, "__name__", target))
+        _LOG.debug("worker %s started: %s", process.pid, kind)
         return process, ours, receiver
 
     def _receive_all(self, connection: Connection) -> None:

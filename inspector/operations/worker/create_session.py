@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -59,9 +59,13 @@ class CreateSession(Connecting):
         notes: tuple[str, ...] = ()
         taken: frozenset[bytes] = frozenset()
         try:
-            _require_valid_target(draft)
+            if is_s3(draft.target):
+                address = parse(draft.target)
+                if draft.kind is not ArchiveKind.DATAS3T:
+                    check_object_name(address)
             taken = self._existing_names(draft, progress)
-            notes, parts = _planned(inputs, draft, taken)
+            notes = check_names(inputs, taken) if draft.kind is not ArchiveKind.DATAS3T else ()
+            parts = _parts(inputs, draft)
         except (OperationError, WriteError, EditError, SourceError) as error:
             obstacle = str(error)
         size = sum(each.size or 0 for each in inputs)
@@ -97,10 +101,16 @@ class CreateSession(Connecting):
             raise OperationError("The archive would be empty. Add files or folders.")
         if not draft.target:
             raise OperationError("Choose where to write the archive.")
-        removed_notes = _remove_leftovers(draft) if draft.remove_unfinished else ()
-        created = _CREATE[draft.kind](progress, draft)
+        removed: Iterable[str] = ()
+        if draft.remove_unfinished:
+            is_far = is_s3(draft.target)
+            removed = (
+                remove_uploads(parse(draft.target), draft.connection) if is_far else remove_unfinished(_folders(draft))
+            )
+        notes = tuple(removed)
+        created = _create(progress, draft)
         path = draft.target if draft.kind is ArchiveKind.DATAS3T else created.archives[0].path
-        return CreateResult(path, created.sentence, (*removed_notes, *created.warnings))
+        return CreateResult(path, created.sentence, (*notes, *created.warnings))
 
     def find(self, progress: Progress, path: str, name: str) -> FoundPlaces:
         """The locations in a catalogue of members called ``name``, where a final ``*`` matches any rest.
@@ -112,28 +122,12 @@ class CreateSession(Connecting):
         return FoundPlaces(places[:MAX_FOUND_PLACES], len(places) > MAX_FOUND_PLACES)
 
 
-def _remove_leftovers(draft: Draft) -> tuple[str, ...]:
-    """Remove leftovers of killed runs at the target; returns sentences. Raises SourceError."""
-    if is_s3(draft.target):
-        return tuple(remove_uploads(parse(draft.target), draft.connection))
-    return tuple(remove_unfinished(_folders(draft)))
-
-
 def _folders(draft: Draft) -> list[Path]:
     """The folders that will be written to, as far as they are known."""
     if not draft.target:
         return []
     target = Path(draft.target)
     return datas3t_packing.holders(target, draft.dataset) if draft.kind is ArchiveKind.DATAS3T else [target.parent]
-
-
-def _require_valid_target(draft: Draft) -> None:
-    """Raise SourceError or OperationError for an invalid target, without sending a request."""
-    if not is_s3(draft.target):
-        return
-    address = parse(draft.target)
-    if draft.kind is not ArchiveKind.DATAS3T:
-        check_object_name(address)
 
 
 def _gathered(progress: Progress, draft: Draft) -> tuple[list[Input], list[InputRow]]:
@@ -148,12 +142,6 @@ def _gathered(progress: Progress, draft: Draft) -> tuple[list[Input], list[Input
         except (OperationError, SourceError) as error:
             refused.append(InputRow(visible(Path(location).name), 0, visible(location), str(error)))
     return inputs, refused
-
-
-def _planned(inputs: Sequence[Input], draft: Draft, taken: Collection[bytes]) -> tuple[tuple[str, ...], str]:
-    """Sentences on the names, and the parts of the archive. Raises OperationError, WriteError and EditError."""
-    notes = check_names(inputs, taken) if draft.kind is not ArchiveKind.DATAS3T else ()
-    return notes, _PARTS[draft.kind](inputs, draft)
 
 
 def _rows(inputs: Sequence[Input], taken: Collection[bytes]) -> list[InputRow]:
@@ -184,76 +172,37 @@ def _problem_of(name: bytes, often: Counter[bytes], taken: Collection[bytes]) ->
 # ---- the kinds ---------------------------------------------------------------------------------------------------
 
 
-def _archives(inputs: Sequence[Input], draft: Draft) -> str:
-    """The number of archives if there are several. Raises OperationError."""
-    volumes = creating_caf.plan(inputs, target_of(draft.target or "archive.caf"), draft.max_size or DEFAULT_MAX_BYTES)
-    return f", in {count(len(volumes), 'archive')}" if len(volumes) > 1 else ""
-
-
-def _check_slots(inputs: Sequence[Input], draft: Draft) -> str:  # noqa: ARG001 - the signature of _PARTS
-    """Raise WriteError if a TACO archive would be too large; returns no text."""
-    slots((each.name, size_of(each), each.modified) for each in inputs)
+def _parts(inputs: Sequence[Input], draft: Draft) -> str:
+    """The parts of the archive, if there are several. Raises OperationError, and WriteError for what is too large."""
+    match draft.kind:
+        case ArchiveKind.CAF:
+            target = target_of(draft.target or "archive.caf")
+            volumes = creating_caf.plan(inputs, target, draft.max_size or DEFAULT_MAX_BYTES)
+            return f", in {count(len(volumes), 'archive')}" if len(volumes) > 1 else ""
+        case ArchiveKind.TACO:
+            slots((each.name, size_of(each), each.modified) for each in inputs)
+        case ArchiveKind.DATAS3T if inputs and draft.dataset:
+            ranges = datas3t_packing.plan(inputs, _packing(draft))
+            return f", in {count(len(ranges), 'range')}, keys {ranges[0][0].key:,} to {ranges[-1][-1].key:,}"
     return ""
-
-
-def _ranges(inputs: Sequence[Input], draft: Draft) -> str:
-    if not inputs or not draft.dataset:
-        return ""
-    ranges = datas3t_packing.plan(inputs, _packing(draft))
-    return f", in {count(len(ranges), 'range')}, keys {ranges[0][0].key:,} to {ranges[-1][-1].key:,}"
-
-
-_PARTS: dict[ArchiveKind, Callable[[Sequence[Input], Draft], str]] = {
-    ArchiveKind.CAF: _archives,
-    ArchiveKind.RCA: lambda _inputs, _draft: "",
-    ArchiveKind.TACO: _check_slots,
-    ArchiveKind.DATAS3T: _ranges,
-}
 
 
 def _packing(draft: Draft) -> PackingOptions:
     return PackingOptions(draft.dataset, draft.first_key, draft.per_range)
 
 
-def _caf(progress: Progress, draft: Draft) -> Created:
-    size = draft.max_size or DEFAULT_MAX_BYTES
-    return create_caf(
-        progress,
-        draft.target,
-        draft.locations,
-        max_size=size,
-        catalog=draft.catalogue,
-        overwrite=draft.overwrite,
-        connection=draft.connection,
-    )
-
-
-def _rca(progress: Progress, draft: Draft) -> Created:
-    options = rca_options(draft.level, draft.convention, draft.sync)
-    return create_rca(
-        progress, draft.target, draft.locations, options, overwrite=draft.overwrite, connection=draft.connection
-    )
-
-
-def _taco(progress: Progress, draft: Draft) -> Created:
-    entries = [each.removeprefix(BY_NAME) if each.startswith(BY_NAME) else parse_entry(each) for each in draft.entries]
-    return create_taco(
-        progress,
-        draft.target,
-        draft.locations,
-        entries=entries,
-        overwrite=draft.overwrite,
-        connection=draft.connection,
-    )
-
-
-def _datas3t(progress: Progress, draft: Draft) -> Created:
-    return create_datas3t(progress, draft.target, draft.locations, _packing(draft), connection=draft.connection)
-
-
-_CREATE: dict[ArchiveKind, Callable[[Progress, Draft], Created]] = {
-    ArchiveKind.CAF: _caf,
-    ArchiveKind.RCA: _rca,
-    ArchiveKind.TACO: _taco,
-    ArchiveKind.DATAS3T: _datas3t,
-}
+def _create(progress: Progress, draft: Draft) -> Created:
+    what, overwrite, connection = (progress, draft.target, draft.locations), draft.overwrite, draft.connection
+    match draft.kind:
+        case ArchiveKind.CAF:
+            size = draft.max_size or DEFAULT_MAX_BYTES
+            return create_caf(*what, max_size=size, catalog=draft.catalogue, overwrite=overwrite, connection=connection)
+        case ArchiveKind.RCA:
+            options = rca_options(draft.level, draft.convention, draft.sync)
+            return create_rca(*what, options, overwrite=overwrite, connection=connection)
+        case ArchiveKind.TACO:
+            entries = [
+                each.removeprefix(BY_NAME) if each[:1] == BY_NAME else parse_entry(each) for each in draft.entries
+            ]
+            return create_taco(*what, entries=entries, overwrite=overwrite, connection=connection)
+    return create_datas3t(*what, _packing(draft), connection=connection)

@@ -59,7 +59,7 @@ WRITES_FILES = {
     *("ArchiveRequests.take_back", "ArchiveRequests.salvage", "CreateRequests.create", "BrowseRequests.download"),
     "AuditRequests.audit",
 }
-INNER = {"show", "decoded_place", "require_no_experiment", "update_generation", "file_to_change", "preview_of"}
+INNER = {"show", "alone", "decoded_place", "require_no_experiment", "update_generation", "file_to_change", "preview_of"}
 """What requests do for each other."""
 CHANGES_ARCHIVE = {"write", "take_back", "append", "recover", "make_repairs"}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from inspector.core.program.crash_report import CrashReport
 from inspector.core.program.progress import CANCELLED
-from inspector.gui.ipc.worker import archive as serve_archive
+from inspector.gui.ipc.worker import run
 from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import JobState, SortKey, Stage
@@ -53,7 +54,7 @@ class Asker:
 def worker(location: str) -> Iterator[tuple[Asker, Any]]:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=serve_archive, args=(theirs, location), daemon=True)
+    process = context.Process(target=run, args=(dict(os.environ), {}, theirs, "ArchiveRequests", location), daemon=True)
     process.start()
     theirs.close()
     try:
