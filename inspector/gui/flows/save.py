@@ -165,10 +165,11 @@ class ExportFlow(Flow):
 
     def write_manifest(self, algorithm: str, replace: bool = False) -> None:
         """Write a manifest in the background; replace an existing one only after confirming."""
-        self._document.start(ArchiveRequests.write_manifest, algorithm, replace).then(partial(self._written, algorithm))
+        self._document.start(ArchiveRequests.write_manifest, algorithm, replace).then(
+            lambda result: self._written(algorithm, *result)
+        )
 
-    def _written(self, algorithm: str, result: tuple[bool, str]) -> None:
-        written, sentence = result
+    def _written(self, algorithm: str, written: bool, sentence: str) -> None:
         if written:
             self._document.reported.emit(sentence)
         else:
