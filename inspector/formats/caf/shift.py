@@ -175,8 +175,7 @@ def _bounds(source: Source, members: Members, size: int, stop: int, progress: Pr
         head_of_file = source.read(0, size)
         if head_of_file.startswith(b"HTTP/") and head_of_file.endswith(b"\r\n\r\n"):
             return -1, 0
-    # Where the file began with a byte of text, that might be the first of the member, and others inserted after it.
-    front = size > 0 and not is_text(source.read(0, 1)) and is_text_behind(source, members, size)
+    front = size > 0 and _is_in_front_of_text(source, members, size)
     if is_sparing(source):
         return (-1, 0) if front else nothing  # it would take a request for each member
     if size > 0 and is_text_mode(source, size, stop, progress):
@@ -226,6 +225,21 @@ def _looked_at(
     for member, here, there in zip(telling, heads, heads, strict=False):
         if here != there:
             yield member, there
+
+
+def _is_in_front_of_text(source: Source, members: Members, size: int) -> bool:
+    """Whether the bytes before ``size`` are no text and the first member is text from there on, and only from there.
+
+    Text that was put behind a first member of just that size looks the same, so nothing is said of such a member.
+    Where the file begins with a byte of text, that may be the first of the member, and others inserted after it.
+    """
+    before = source.read(max(0, size - _MIN_TEXT_BYTES), min(size, _MIN_TEXT_BYTES))
+    return (
+        is_text_behind(source, members, size)
+        and next(stop for stop in members.stops if stop) != size
+        and not is_text(source.read(0, 1))
+        and not is_text(before)
+    )
 
 
 def is_text_behind(source: Source, members: Members, size: int) -> bool:
