@@ -121,9 +121,13 @@ def _tried(sender: Sender, beside: Address, log: RequestLog, *, in_parts: bool) 
     """Whether no false condition is accepted for a scratch object, which is removed whatever comes."""
     folder = beside.key.rpartition("/")[0]
     scratch = Address(beside.bucket, f"{folder}/.archive-inspector-{secrets.token_hex(8)}".lstrip("/"))
-    refused: S3Error | None = None
+    may_be_there = True
     try:
-        sender.put(scratch, b"1", {}, {}, log)
+        try:
+            sender.put(scratch, b"1", {}, {}, log)
+        except S3Error as error:
+            may_be_there = not error.is_refusal
+            raise
         if not in_parts:
             return _is_refused(lambda condition: sender.put(scratch, b"2", {}, condition, log))
         upload, found = sender.begin(scratch, {}, log), True
@@ -134,14 +138,11 @@ def _tried(sender: Sender, beside: Address, log: RequestLog, *, in_parts: bool) 
             if found:
                 sender.abandon(upload, log)  # what is left is noted, to be aborted later
         return found
-    except S3Error as error:
-        refused = error
-        raise
     finally:
         try:
             sender.remove_all(scratch, log)
         except S3Error as error:
-            if refused is None or not refused.is_refusal:
+            if may_be_there:
                 raise S3Error(
                     f"A small object that was put beside it, to find out how the server treats conditions, could not "
                     f"be removed ({str(error).rstrip('.')}). Remove {visible(scratch.location)}.",
