@@ -29,6 +29,7 @@ from inspector.formats._damage import (
     one_bit,
     part_of,
 )
+from inspector.formats._signatures import has_signature
 from inspector.formats.caf.decode import Detail
 from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, index_from_footer
 from inspector.formats.caf.overwritten import END_BYTE, MAX_COMPARED_INDEX_BYTES, caf_end
@@ -124,15 +125,19 @@ def _shift_of(archive: Archive) -> Shift | None:
 
 
 def _fronts(archive: Archive, progress: Progress) -> Sequence[int]:
-    """As many bytes as came, where no member is seen in its place: seen to be moved, or of another kind than the first.
+    """As many bytes as came, where the first member is text only from there on, or where so many zeros begin the file.
 
-    Zeros may be those of the first member, and so may the first bytes of others than text.
+    What ends where the first member would may be that member, and so may what begins as a known type of file does.
     """
     shift, source = _shift_of(archive), archive.source
     if shift is None or shift.size <= 0 or shift.bounds.start:
         return ()
+    if shift.front:
+        return (shift.size,)
     head = source.read(0, min(shift.size, TAIL_TEXT_BYTES))
-    if shift.front or (is_text_behind(source, archive.members, shift.size) and not is_text(head)):
+    if has_signature(head) or shift.size in archive.members.stops[:1]:
+        return ()
+    if not is_text(head) and is_text_behind(source, archive.members, shift.size):
         return (shift.size,)
     if shift.size < _MIN_ZEROS or not source.read(shift.size, 1).strip(b"\0"):
         return ()

@@ -293,7 +293,8 @@ def test_members_of_a_shifted_archive_are_salvaged_only_after_a_tick(
 ) -> None:
     files = [(f"{number}.png", b"\x89PNG\r\n\x1a\n" + b"%d" % number * 90) for number in range(4)]
     path = tmp_path / "shifted.caf"
-    path.write_bytes(b"text in front\n" + caf(files))
+    second = len(files[0][1])
+    path.write_bytes(caf(files)[:second] + b"text in between\n" + caf(files)[second:])
     tab = show(path)
     press(window, "plan_repairs")
     settle(qtbot, window)
@@ -306,4 +307,4 @@ def test_members_of_a_shifted_archive_are_salvaged_only_after_a_tick(
     out = tmp_path / "saved.caf"
     save_to(window, out)
     settle(qtbot, window)
-    assert out.read_bytes() == caf(files)
+    assert out.read_bytes() == caf(files[1:])

@@ -181,7 +181,7 @@ def test_a_header_of_210_mb_moves_less_than_12(store: Store, tmp_path: Path) -> 
     assert main(["header", location, "--set", "0=157,1000", *store.options]) == 0
 
     assert store.proxy.moved < 12_000_000
-    assert len(store.proxy.log) <= 14
+    assert len(store.proxy.log) <= 18  # four of them prove the bytes that are sent again
     store.client.download_file(BUCKET, "writing/210.taco", str(target))
     store.client.delete_object(Bucket=BUCKET, Key="writing/210.taco")
     assert next(iter(tacozip.read_header(str(target)))) == (157, 1000)
