@@ -57,6 +57,7 @@ _NO_TAGS = (400, 404, 405, 501)
 """Status codes of servers without tags."""
 NOT_IMPLEMENTED = 501
 _GONE = 404
+_NO_CONTENT = 204
 _NO_CHECKSUMS = ("InvalidRequest", "InvalidArgument", "UnsupportedArgument", "NotImplemented", "MalformedXML", "")
 """Error codes, with 400 or NOT_IMPLEMENTED, of servers without checksums."""
 
@@ -297,6 +298,7 @@ class Sender(Client):
                     Bucket=address.bucket, Key=address.key, UploadId=upload.id, **self._extra
                 )
                 self._note(entry, answer)
+                _require_removed(answer)
         except S3Error as error:
             if error.status == _GONE:
                 upload.ended()
@@ -331,6 +333,7 @@ class Sender(Client):
         with self._writing("DELETE", address, ByteRange(0), log) as entry:
             answer = self._s3.delete_object(Bucket=address.bucket, Key=address.key, **version, **self._extra)
             self._note(entry, answer)
+            _require_removed(answer)
         return answer
 
     def remove_all(self, address: Address, log: RequestLog) -> None:
@@ -370,6 +373,12 @@ class Sender(Client):
 def _require_any(answer: Any, *names: str) -> None:
     """Raise ForeignAnswerError if a response has none of these fields, so is not from S3."""
     if not any(name in answer for name in names):
+        raise ForeignAnswerError
+
+
+def _require_removed(answer: Any) -> None:
+    """Raise ForeignAnswerError if a response is a page, not that of S3, which has no content."""
+    if answer["ResponseMetadata"]["HTTPStatusCode"] != _NO_CONTENT:
         raise ForeignAnswerError
 
 
