@@ -20,7 +20,7 @@ from tests.formats.tar.tar_building import content
 from tests.formats.tar.tar_damage import KINDS, Case, case
 
 QUICK = 12 * len(KINDS)
-MORE = 400 * len(KINDS)
+MORE = 200 * len(KINDS)
 
 
 def names(archive: Opened) -> Counter[str]:

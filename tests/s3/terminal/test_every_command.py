@@ -56,7 +56,7 @@ STAGES = (0, 1, 2, 5)
 SILENCE_SECONDS = 0.2
 IMPATIENT = ["--region", "im-patient-3"]
 """A connection of its own: one that is there already waits as long as it was told then."""
-SEQUENCES, MANY_SEQUENCES = 6, 1_000
+SEQUENCES, MANY_SEQUENCES = 6, 500
 RARELY, OFTEN, ALWAYS = 0.05, 0.3, 1.0
 BUCKET_ROOT = f"s3://{BUCKET}"
 HERE_ONLY = (b"gnutar", b"unzip", b"tacozip")
