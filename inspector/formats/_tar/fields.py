@@ -206,38 +206,33 @@ def _text(piece: bytes) -> Meaning:
     return visible(text(piece)), "", ""
 
 
-def _octal(piece: bytes) -> Meaning:
-    value = number(piece)
-    if piece[:1] >= b"\x80":
-        return value, f"0x{piece.hex()}", f"{value:,}, in base 256"
-    shown = visible(text(piece).strip(b" "))
-    return value, shown, "Not an octal number." if value is None else ""
+def _number(meaning: Callable[[int], str] = lambda _: "", *, says_base: bool = True) -> Callable[[bytes], Meaning]:
+    """Reads a number, and says what it means; of one in base 256 that instead, if it ``says_base``."""
+
+    def read(piece: bytes) -> Meaning:
+        value, shown = number(piece), visible(text(piece).strip(b" "))
+        if value is None:
+            return value, shown, "Not an octal number."
+        if piece[:1] < b"\x80":
+            return value, shown, meaning(value)
+        return value, f"0x{piece.hex()}", f"{value:,}, in base 256" if says_base else meaning(value)
+
+    return read
 
 
-def _size(piece: bytes) -> Meaning:
-    value, shown, note = _octal(piece)
-    return value, shown, note if value is None else in_bytes(number(piece) or 0)
-
-
-def _id(piece: bytes) -> Meaning:
-    value, shown, note = _octal(piece)
-    return value, shown, note or str(value)
-
-
-def _time(piece: bytes) -> Meaning:
-    value, shown, note = _octal(piece)
+def _moment(seconds: int) -> str:
     try:
-        moment = datetime.fromtimestamp(number(piece) or 0, UTC)
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
     except (ValueError, OverflowError, OSError):
-        return value, shown, "A time outside any calendar."
-    return value, shown, note if value is None else f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+        return "A time outside any calendar."
 
 
-def _mode(piece: bytes) -> Meaning:
-    value, shown, note = _octal(piece)
-    bits = number(piece) or 0
-    letters = "".join(letter if bits >> (8 - place) & 1 else "-" for place, letter in enumerate("rwxrwxrwx"))
-    return value, shown, note or letters
+def _permissions(bits: int) -> str:
+    return "".join(letter if bits >> (8 - place) & 1 else "-" for place, letter in enumerate("rwxrwxrwx"))
+
+
+_octal, _size, _id = _number(), _number(in_bytes, says_base=False), _number(str)
+_time, _mode = _number(_moment, says_base=False), _number(_permissions)
 
 
 def _type(piece: bytes) -> Meaning:

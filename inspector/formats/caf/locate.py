@@ -28,7 +28,6 @@ OPENING = re.compile(rb'\{[ \t\n\r]*+"(?:files|format_version)"[ \t\n\r]*+:')
 _OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\n\r]*+\{")
 _END_BYTE = re.compile(rb'"end_byte"[ \t\n\r]*+:[ \t\n\r]*+([0-9]{1,20})(?![0-9])')
 _AFTER_NAME = re.compile(rb'"[ \t\n\r]*+:[ \t\n\r]*+\{[ \t\n\r]*+"(?:start|end)_byte"')
-_NEXT_ENTRY = re.compile(rb'\}[ \t\n\r]*+,[ \t\n\r]*+(?=")')
 
 _HEAD_BYTES = 4 << 10
 _TAIL_BYTES = 64 << 10
@@ -49,13 +48,12 @@ _TEXT_BYTES = frozenset(range(0x20, 0x7F)) | frozenset(SPACE)
 class Place(Struct, frozen=True):
     """Where the index and the footer lie; None if they were not found.
 
-    ``footer_value`` is the index size that the footer names. ``problem`` is the message of a finding if something about
+    ``problem`` is the message of a finding if something about
     that is wrong, and ``wrong`` the bytes it concerns.
     """
 
     index: Span | None
     footer: Span | None
-    footer_value: int = 0
     problem: str = ""
     wrong: Spans = ()
 
@@ -89,11 +87,11 @@ def find_index(source: Source) -> Place:
             f"The file is too short for a footer: it has {in_bytes(source.size)}, and the footer has {FOOTER_SIZE}. "
             "Without it, nothing says where the index begins."
         )
-        return Place(None, None, 0, problem, (Span(0, source.size),))
+        return Place(None, None, problem, (Span(0, source.size),))
     value, span = index_from_footer(source)
     footer = Span(source.size - FOOTER_SIZE, source.size)
     if span is not None and OPENING.match(head(source, span)):
-        return Place(span, footer, value)
+        return Place(span, footer)
     found = search(source)
     if found is not None:
         return _found(source, found, value)
@@ -101,12 +99,11 @@ def find_index(source: Source) -> Place:
     if span is not None:
         opening = source.read(span.start, min(_HEAD_BYTES, span.size))
         if _OBJECT.match(opening) or first_entry(opening) is not None:
-            return Place(span, footer, value)  # with a damaged opening
+            return Place(span, footer)  # with a damaged opening
         wrong = f"no index begins at byte {grouped(span.start)}"
     return Place(
         None,
         footer if span is not None else None,
-        value,
         f"{_footer_says(value)}, but {wrong}. A search at the end of the file found no index either, so no members can "
         "be listed.",
         (footer,) if span is None else (footer, Span(span.start, span.start + 1)),
@@ -203,27 +200,6 @@ def first_entry(data: bytes, since: int = 0) -> int | None:
     return None
 
 
-class NextEntryFinder:
-    """Finds the next entry after each damaged place; looks at every byte of ``data`` a few times at most."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._ahead = -1
-
-    def find(self, since: int, at: int) -> int | None:
-        """Where the next entry begins, or None.
-
-        ``since`` is where an unmistakable entry may begin, ``at`` where the index could not be parsed.
-        """
-        if self._ahead < since:
-            found = first_entry(self._data, since)
-            self._ahead = len(self._data) if found is None else found
-        near = _NEXT_ENTRY.search(self._data, at, self._ahead)
-        if near is not None:
-            return near.end()
-        return self._ahead if self._ahead < len(self._data) else None
-
-
 def _opening_quote(data: bytes, low: int, stop: int) -> int | None:
     """The last unescaped quote in ``[low, stop)``."""
     while (at := data.rfind(b'"', low, stop)) >= 0:
@@ -246,7 +222,7 @@ def _found(source: Source, found: Found, value: int) -> Place:
     begins = f"begins at byte {grouped(index.start)}"
     if not found.complete:
         problem = f"The file ends inside its index, which {begins}. The rest of the index and the footer are missing."
-        return Place(index, None, 0, problem, (index,))
+        return Place(index, None, problem, (index,))
     left = source.size - index.stop
     if left < FOOTER_SIZE:
         problem = (
@@ -254,19 +230,19 @@ def _found(source: Source, found: Found, value: int) -> Place:
             f"should say {grouped(index.size)} ({hexadecimal(index.size)})."
         )
         rest = Span(index.stop, source.size)
-        return Place(index, rest if left else None, 0, problem, (rest if left else index,))
+        return Place(index, rest if left else None, problem, (rest if left else index,))
     footer = Span(index.stop, index.stop + FOOTER_SIZE)
     if left > FOOTER_SIZE and int.from_bytes(source.read(footer.start, FOOTER_SIZE), "little") == index.size:
         follow = f"{in_bytes(left - FOOTER_SIZE)} {'follows' if left == FOOTER_SIZE + 1 else 'follow'} the footer"
         problem = f"{follow}, where readers expect the index size. The index {begins}."
-        return Place(index, footer, index.size, problem, (Span(footer.stop, source.size),))
+        return Place(index, footer, problem, (Span(footer.stop, source.size),))
     index = Span(index.start, source.size - FOOTER_SIZE)
     problem = (
         f"{_footer_says(value)}, but the index {begins}. The footer should say {grouped(index.size)} "
         f"({hexadecimal(index.size)})."
     )
     footer = Span(index.stop, source.size)
-    return Place(index, footer, value, problem, (footer,))
+    return Place(index, footer, problem, (footer,))
 
 
 def _is_last(source: Source, index: Span) -> bool:

@@ -22,7 +22,7 @@ from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats.caf import codes
 from inspector.formats.caf.index import MAX_MEMBERS, MAX_PARTS, MAX_PROBLEMS, Index, Part, Problem
-from inspector.formats.caf.locate import NextEntryFinder, first_entry
+from inspector.formats.caf.locate import first_entry
 from inspector.formats.caf.scan import (
     BYTE_ORDER_MARK,
     MAX_SPANS_PER_DEVIATION,
@@ -138,6 +138,7 @@ _PLAIN = re.compile(
     + rb'"end_byte"' + _S + rb":" + _S + _N + _S + rb"\}" + _S
 )  # fmt: skip
 _NEW_ENTRY = re.compile(rb"\{" + _S + rb'"(?:start|end)_byte"')
+_NEXT_ENTRY = re.compile(rb'\}[ \t\n\r]*+,[ \t\n\r]*+(?=")')
 _INTEGER = re.compile(rb"-?(?:0|[1-9][0-9]*)")
 _ENTRIES_PER_STEP = 8_000
 """Entries between two updates of the progress and tests of the limit; MAX_MEMBERS is a multiple of it."""
@@ -164,7 +165,7 @@ class _Reader:
         self.index = Index(Span(base, base + len(data)))
         self.advanced = 0
         self.first: dict[bytes, int] = {}
-        self.next_entries = NextEntryFinder(data)
+        self.ahead = -1
 
     def read(self) -> Index:
         index, scanner = self.index, self.scanner
@@ -321,11 +322,24 @@ class _Reader:
                 resume = problem.resume
                 if resume is None:
                     key = scanner.key.start
-                    resume = self.next_entries.find(key + 1 if key >= start else start, problem.at)
+                    resume = self.next_entry(key + 1 if key >= start else start, problem.at)
                 if resume is None:
                     raise
                 scanner.at, first = resume, True
                 self.report_malformed(problem, resume)
+
+    def next_entry(self, since: int, at: int) -> int | None:
+        """Where the next entry begins, or None; every byte is looked at a few times at most.
+
+        ``since`` is where an unmistakable entry may begin, ``at`` where the index could not be parsed.
+        """
+        if self.ahead < since:
+            found = first_entry(self.data, since)
+            self.ahead = len(self.data) if found is None else found
+        near = _NEXT_ENTRY.search(self.data, at, self.ahead)
+        if near is not None:
+            return near.end()
+        return self.ahead if self.ahead < len(self.data) else None
 
     def plain_entries(self) -> None:
         """Read consecutive entries in the usual form, up to the first that differs."""

@@ -34,31 +34,17 @@ def check_names(emitter: Emitter, records: RangeRecords, named: RangeName | None
     for index in range(len(members)):
         found = datapoint_key(members.path(index))
         if found is None or not found[1]:
-            emitter.report(
-                codes.DATAPOINT_NAME,
-                f"The name of the datapoint {brief(members.path(index))} "
-                + (
-                    _KEY_OVERFLOW if key_overflows(members.path(index)) else f"is not {DIGITS} digits and an extension."
-                ),
-                headers(members, index),
-                member=index,
-            )
+            what = _KEY_OVERFLOW if key_overflows(members.path(index)) else f"is not {DIGITS} digits and an extension."
+            message = f"The name of the datapoint {brief(members.path(index))} {what}"
+            emitter.report(codes.DATAPOINT_NAME, message, headers(members, index), member=index)
         elif members.marks is not None and members.marks[index] & (SPECIAL | HOLES | FOLDER):
-            emitter.report(
-                codes.DATAPOINT_KIND,
-                f"The datapoint {brief(members.path(index))} is not a regular file, so it has no content.",
-                headers(members, index),
-                member=index,
-            )
+            message = f"The datapoint {brief(members.path(index))} is not a regular file, so it has no content."
+            emitter.report(codes.DATAPOINT_KIND, message, headers(members, index), member=index)
     keys = [key for key in records.keys if key is not None]
     if named is None:
         message = "The file is not named after its range of keys, <from>-<to>.tar."
-        if in_folder:
-            emitter.report(
-                codes.OBJECT_NAME_IN_FOLDER, f"{message} It is in a folder of ranges, but is not one of them."
-            )
-        else:
-            emitter.report(codes.OBJECT_NAME_ELSEWHERE, message)
+        folder = " It is in a folder of ranges, but is not one of them." if in_folder else ""
+        emitter.report(codes.OBJECT_NAME_IN_FOLDER if in_folder else codes.OBJECT_NAME_ELSEWHERE, message + folder)
     elif not named.regular:
         emitter.report(
             codes.OBJECT_NAME,
@@ -183,11 +169,20 @@ def _check_end_offsets(emitter: Emitter, records: RangeRecords, rows: Rows) -> N
 
 
 def _check_extra_rows(emitter: Emitter, records: RangeRecords, rows: Rows) -> None:
+    """Report rows without a datapoint of their own, with the bytes that they claim."""
     used = set(records.row_of)
     known = {key for key in records.keys if key is not None}
     for row, key in enumerate(rows.ids):
-        if row not in used and row not in rows.unreadable:
-            _report_extra_row(emitter, records, row, twice=key in known)
+        if row in used or row in rows.unreadable:
+            continue
+        message = f"Row {row:,} of the metadata, {records.metadata}, for key {key:,}, "
+        message += "is a duplicate." if key in known else "has no datapoint in the tar."
+        claimed = Span(rows.begins[row], rows.ends[row]).clipped(0, emitter.archive.source.size)
+        if key in known or not claimed.size:
+            emitter.report(codes.METADATA_ROW_EXTRA, message)
+        else:
+            message += f" The row claims the bytes {claimed.start:,} to {claimed.stop:,}."
+            emitter.report(codes.METADATA_ROW_EXTRA, message, claimed)
     check_row_form(emitter, rows)
 
 
@@ -201,19 +196,6 @@ def _report_broken_row(emitter: Emitter, records: RangeRecords, row: int, member
     else:
         message += f" It belongs to {brief(records.members.path(member))}."
         emitter.report(codes.METADATA_ROW, message, headers(records.members, member), member=member)
-
-
-def _report_extra_row(emitter: Emitter, records: RangeRecords, row: int, *, twice: bool) -> None:
-    """Report a row without a datapoint of its own, with the bytes that it claims."""
-    rows, size = records.rows, emitter.archive.source.size
-    message = f"Row {row:,} of the metadata, {records.metadata}, for key {rows.ids[row]:,}, "
-    message += "is a duplicate." if twice else "has no datapoint in the tar."
-    claimed = Span(rows.begins[row], rows.ends[row]).clipped(0, size)
-    if twice or not claimed.size:
-        emitter.report(codes.METADATA_ROW_EXTRA, message)
-    else:
-        message += f" The row claims the bytes {claimed.start:,} to {claimed.stop:,}."
-        emitter.report(codes.METADATA_ROW_EXTRA, message, claimed)
 
 
 def check_row_form(emitter: Emitter, rows: Rows) -> None:
