@@ -179,7 +179,7 @@ def _suspicious(members: Members, first: int, last: int) -> Iterable[int]:
     # Three more bytes, so that an empty name at the end has two bytes to look at.
     data = np.frombuffer(names + b"aaa", np.uint8)
     suspicious = (
-        np.isin(data[starts], _BEGINNINGS)
+        np.frombuffer(data[starts].tobytes().translate(_BEGINNINGS), bool)
         | (data[starts + 1] == ord(":"))
         | (stops == starts)
         | (stops - starts > _MAX_UNCHECKED_NAME_BYTES)
@@ -192,7 +192,7 @@ def _suspicious(members: Members, first: int, last: int) -> Iterable[int]:
 
 _TIDY = bytes(code for code in range(0x20, 0x7F) if code != ord("\\"))
 """Bytes that are harmless, but for what two of them mean."""
-_BEGINNINGS = (*b"/.", *range(0x80, 0xC0))
-"""First bytes of names that may be hazardous; those from 0x80 on go on with a character of the name before."""
+_BEGINNINGS = bytes(code in b"/." or 0x80 <= code < 0xC0 for code in range(256))
+"""Whether a name that begins with a byte may be hazardous; from 0x80 on it goes on with the name before."""
 _HAZARDOUS = re.compile(rb"[\x00-\x1f\x7f\\]|/[/.]|\xc2[\x80-\x9f\xad]|\xd8\x9c|\xe2[\x80\x81]|\xef\xbb")
 """What makes a name of UTF-8 suspicious."""
