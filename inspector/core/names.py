@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import islice
 
 from inspector.core.numbers import grouped
@@ -77,24 +78,12 @@ def visible(name: bytes | str) -> str:
     text = name.decode("utf-8", "backslashreplace") if isinstance(name, bytes) else name
     if text.isascii() and text.isprintable():
         return text
-    return text.translate(_SHOWN)
+    return "".join(map(_visible_character, text))
 
 
-class _Shown(dict[int, str]):
-    """What stands for each character, looked up once for the characters that were met: names may have millions."""
-
-    def __missing__(self, code: int) -> str:
-        shown = _visible_character(chr(code))
-        if len(self) < _MAX_SHOWN:
-            self[code] = shown
-        return shown
-
-
-_MAX_SHOWN = 4_096
-_SHOWN = _Shown()
-
-
+@lru_cache(maxsize=4_096)
 def _visible_character(character: str) -> str:
+    """What stands for a character, looked up once for those that were met: names may have millions."""
     if character in _SHORT:
         return _SHORT[character]
     code = ord(character)

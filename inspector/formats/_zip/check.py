@@ -32,7 +32,7 @@ from inspector.formats._zip import codes
 from inspector.formats._zip.directory import Directory, Strays
 from inspector.formats._zip.members import content
 from inspector.formats._zip.records import CENTRAL_CRC, HAS_DESCRIPTOR, LOCAL_CRC, LOCAL_SIZE, LOCAL_STRUCT, Local
-from inspector.formats._zip.strays import find_strays
+from inspector.formats._zip.strays import crc_of, find_strays
 
 _WINDOW_BYTES = 1 << 20
 """Bytes read at once for several members."""
@@ -236,11 +236,7 @@ class _Check:
                 yield piece
                 self.progress.advance(len(piece))
 
-        crc = 0
-        for piece in content(self.members[index], stored()):
-            crc = crc32(piece, crc)
-            self.progress.advance(0)
-        return crc
+        return crc_of(content(self.members[index], stored()), self.progress)
 
     def _judge(self, index: int, crc: int) -> None:
         """Judge a member whose content does not match every CRC-32 recorded for it."""

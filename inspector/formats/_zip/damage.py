@@ -70,8 +70,10 @@ def _missing(archive: Archive) -> Missing | None:
             after = first + CENTRAL_SIZE + sum(fields)
             if after < len(tail) - END_SIZE:
                 return None  # something else follows it
-            left = after - len(tail) + END_SIZE if after > len(tail) else END_SIZE - (len(tail) - after)
-            return Missing(max(1, left), "It ends inside its central directory, or in the record that ends one.")
+            return Missing(
+                max(1, after - len(tail) + END_SIZE),
+                "It ends inside its central directory, or in the record that ends one.",
+            )
         return Missing(END_SIZE, "It ends inside its central directory.")
     cut = next((each for each in wrong(archive) if each.code in ("zip-member-cut-off", "zip-size-unknown")), None)
     if cut is None and stop < source.size - 1:

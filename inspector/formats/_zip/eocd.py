@@ -5,6 +5,7 @@ Bytes may precede the archive, its end may be missing, and several records may l
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Sequence
 from itertools import islice
@@ -154,18 +155,10 @@ def report_not_at_end(source: Source, eocd: Eocd, candidates: Sequence[int]) -> 
 
 def _candidates(tail: bytes, base: int) -> tuple[list[int], list[int]]:
     """Offsets of possible end records: those whose comment ends with the file, and the last few others."""
-    exact: list[int] = []
-    others: list[int] = []
-    at = tail.rfind(END)
-    while at >= 0:
-        if at + END_SIZE <= len(tail):
-            comment = int.from_bytes(tail[at + 20 : at + 22], "little")
-            if at + END_SIZE + comment == len(tail):
-                exact.append(base + at)
-            elif len(others) < _MAX_CANDIDATES:
-                others.append(base + at)
-        at = tail.rfind(END, 0, at + 3)
-    return exact, others
+    places = [found.start() for found in re.finditer(END, tail) if found.start() + END_SIZE <= len(tail)][::-1]
+    stops = [at + END_SIZE + int.from_bytes(tail[at + 20 : at + 22], "little") for at in places]
+    exact = [base + at for at, stop in zip(places, stops, strict=True) if stop == len(tail)]
+    return exact, [base + at for at, stop in zip(places, stops, strict=True) if stop != len(tail)][:_MAX_CANDIDATES]
 
 
 def eocd_at(source: Source, at: int, *, walk: bool = False) -> Eocd:
@@ -240,14 +233,11 @@ def _fills_up_to(source: Source, end: End, at: int) -> bool:
     """
     start = at - end.directory_size
     placeholders = FULL_16 in end[1:5] or FULL_32 in end[5:7]
-    if placeholders or start < 0 or end.directory_size < ZIP64_LOCATOR_SIZE:
+    fits = not placeholders and start >= 0 and end.directory_size >= ZIP64_LOCATOR_SIZE
+    if not fits or source.read(at - ZIP64_LOCATOR_SIZE, 4) != ZIP64_LOCATOR:
         return False
-    if source.read(at - ZIP64_LOCATOR_SIZE, 4) != ZIP64_LOCATOR:
-        return False
-    entries, reached = 0, start
-    for *_, stop in central_headers(source, start, at):
-        entries, reached = entries + 1, stop
-    return reached == at and entries == end.entries
+    stops = [stop for *_, stop in central_headers(source, start, at)]
+    return stops[-1:] == [at] and len(stops) == end.entries
 
 
 def _resolved(eocd: Eocd, what: str, narrow: int, placeholder: int, wide: int) -> int:
@@ -405,9 +395,7 @@ def find_eocd_after_members(source: Source, progress: Progress) -> Eocd | None:
 
 def eocd_after(source: Source, start: int) -> Eocd | None:
     """The end records after the central directory at ``start``; None if any of them is not complete."""
-    at = start
-    for *_, at in central_headers(source, start, source.size):  # noqa: B007 - only the last end is wanted
-        pass
+    at = max((stop for *_, stop in central_headers(source, start, source.size)), default=start)
     wide = source.read(at, _ZIP64_PREFIX_SIZE)
     if wide[:4] == ZIP64_END and len(wide) == _ZIP64_PREFIX_SIZE:
         at += _ZIP64_PREFIX_SIZE + int.from_bytes(wide[4:], "little")

@@ -14,8 +14,6 @@ from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
-from isal.isal_zlib import crc32
-
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Finding
@@ -53,7 +51,7 @@ from inspector.formats._zip.records import (
     codec_of,
     form_of,
 )
-from inspector.formats._zip.strays import Scanner, Verified, VerifiedNumbers
+from inspector.formats._zip.strays import Scanner, Verified, VerifiedNumbers, crc_of
 
 END_CODES = frozenset(
     {
@@ -414,14 +412,10 @@ class _HeaderProof:
         candidate = self.directory.members[member]._replace(
             spans=(Span(begin, stop),), codec=codec, size=right.size, stored=right.stored
         )
-        crc = 0
         try:
-            for piece in content(candidate, blocks_of(self.source, candidate.spans)):
-                crc = crc32(piece, crc)
-                self.progress.advance(0)
+            return crc_of(content(candidate, blocks_of(self.source, candidate.spans)), self.progress)
         except MemberError:
             return -1
-        return crc
 
     def _field_patches(self, pair: _HeaderPair, right: Central, begin: int, crc: int) -> Iterator[Patch]:
         """A patch for each wrong field of the two headers; the content begins at ``begin`` and has this CRC-32."""

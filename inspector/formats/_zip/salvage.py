@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
@@ -42,9 +42,6 @@ class _Copy(NamedTuple):
     extra: bytes
     central: Central | None
     start: int
-
-    def header(self) -> bytes:
-        return make_local_header(self.local, self.name, self.extra)
 
 
 def salvage(
@@ -155,48 +152,45 @@ def _copy(source: Source, directory: Directory, index: int) -> _Copy:
     return _Copy(whole, name, extra, central, members.starts[index])
 
 
+def _stray_copy(stray: LocalFile) -> _Copy:
+    local = stray.local._replace(flags=stray.local.flags & ~HAS_DESCRIPTOR, name_length=0, extra_length=0)
+    return _Copy(local, stray.name, stray.extra, None, stray.begin)
+
+
 def _content(archive: Archive, directory: Directory, first_member: FirstMember | None) -> Content:
     """The new archive in pieces."""
 
     def pieces(progress: Progress) -> Iterator[bytes]:
         progress.begin("Writing whole members", archive.source.size)
-        first: list[tuple[_Copy, Iterable[bytes]]] = []
-        if first_member is not None:
-            local, name, data = first_member(new_starts(first_member, progress))
-            first.append((_Copy(local, name, b"", None, 0), (data,)))
         central: list[bytes] = []
-        at = 0
-        read = ((each, blocks(archive.source, each.start, each.start + each.local.stored)) for each in copies())
-        for copy, content in chain(first, read):
-            central.append(make_central_header(copy.local, copy.name, copy.extra, at, copy.central))
-            header = copy.header()
-            end = at + len(header) + copy.local.stored
-            for piece in chain((header,), content):
+        stop = 0
+        if first_member is not None:
+            local, name, data = first_member({})
+            stop = len(make_local_header(local, name, b"")) + len(data)
+            begins = {(each.start, each.start + each.local.stored): begin for each, _, begin in placed(stop, progress)}
+            local, name, data = first_member(begins)
+            yield make_local_header(local, name, b"") + data
+            central.append(make_central_header(local, name, b"", 0))
+        for copy, header, begin in placed(stop, progress):
+            central.append(make_central_header(copy.local, copy.name, copy.extra, begin - len(header), copy.central))
+            yield header
+            at, stop = begin, begin + copy.local.stored
+            for piece in blocks(archive.source, copy.start, copy.start + copy.local.stored):
                 yield piece
                 at += len(piece)
                 progress.advance(len(piece))
-            if at < end:
+            if at < stop:
                 raise MemberError(f"The file has become shorter: {brief(copy.name)} is no longer complete.")
         yield from central
-        yield make_end_records(len(central), sum(map(len, central)), at)
+        yield make_end_records(len(central), sum(map(len, central)), stop)
 
-    def copies() -> Iterator[_Copy]:
+    def placed(at: int, progress: Progress) -> Iterator[tuple[_Copy, bytes, int]]:
+        """The members to copy from ``at`` on, with their headers and where their data begins in the new archive."""
         kept, strays = _to_copy(archive, directory, replaced=first_member is not None)
-        yield from (_copy(archive.source, directory, index) for index in kept)
-        for each in strays:
-            local = each.local._replace(flags=each.local.flags & ~HAS_DESCRIPTOR, name_length=0, extra_length=0)
-            yield _Copy(local, each.name, each.extra, None, each.begin)
-
-    def new_starts(first: FirstMember, progress: Progress) -> dict[tuple[int, int], int]:
-        """The new start of every member's stored bytes, by their old ``(start, stop)``."""
-        local, name, content = first({})
-        at = len(make_local_header(local, name, b"")) + len(content)
-        found = {}
-        for copy in copies():
-            at += len(copy.header())
-            found[copy.start, copy.start + copy.local.stored] = at
-            at += copy.local.stored
+        for copy in chain((_copy(archive.source, directory, index) for index in kept), map(_stray_copy, strays)):
+            header = make_local_header(copy.local, copy.name, copy.extra)
+            yield copy, header, at + len(header)
+            at += len(header) + copy.local.stored
             progress.advance(0)
-        return found
 
     return pieces

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import zlib
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import NamedTuple
 
@@ -83,6 +83,15 @@ Verified = Mapping[int, VerifiedNumbers]
 """Members whose content matched in a check, by the offsets of their local headers."""
 
 
+def crc_of(pieces: Iterable[bytes], progress: Progress) -> int:
+    """The CRC-32 of content. Raises what giving its pieces does, and Cancelled."""
+    crc = 0
+    for piece in pieces:
+        crc = crc32(piece, crc)
+        progress.advance(0)
+    return crc
+
+
 class Scanner:
     """Finds out what a local header leads to.
 
@@ -145,11 +154,8 @@ class Scanner:
         if codec is not Codec.STORED or local.stored > self.left:
             self.left = self.left if codec is not Codec.STORED else 0
             return False
-        crc = 0
-        for piece in blocks(self.source, member.begin, stop):
-            crc = crc32(piece, crc)
-            self.left -= len(piece)
-            self.progress.advance(0)
+        self.left -= local.stored
+        crc = crc_of(blocks(self.source, member.begin, stop), self.progress)
         return (crc, local.stored) == (local.crc, local.size)
 
     def _described(self, member: LocalFile) -> LocalFile:
@@ -194,9 +200,7 @@ class Scanner:
             data = self.source.read(at, DESCRIPTOR_BYTES)
             if data[8:16] != 2 * size.to_bytes(8, "little")[:4] and data[8:24] != 2 * size.to_bytes(8, "little"):
                 continue
-            crc = 0
-            for piece in blocks(self.source, begin, at):
-                crc = crc32(piece, crc)
+            crc = crc_of(blocks(self.source, begin, at), self.progress)
             self.left -= size
             return (crc, size, size) if form_of(data, crc, size, size) else None
         self.progress.done = searched
