@@ -281,47 +281,38 @@ def runs(
     """The leaf runs of ``[start, stop)`` in file order; ``verdict_of`` gives the verdict on a member."""
     found: list[Run] = []
 
-    def collect(fields: Sequence[Field], around: _Around) -> None:
+    def collect(
+        fields: Sequence[Field],
+        path: tuple[int, ...],
+        role: Role,
+        shade: int,
+        member: int | None,
+        outer: _OpenStructure | None,
+    ) -> None:
         for position in positions(fields, start, stop):
             field = fields[position]
             if not any(span.start < stop and start < span.stop for span in field.spans):
                 continue
-            path, structure = (*around.path, position), around.structure
+            here, structure = (*path, position), outer
             turn = fields.turn(position) if isinstance(fields, FieldTable) and fields.turn is not None else position
-            if is_structure(field.kind, structure.family if structure is not None else None):
-                structure = _OpenStructure(field, path, turn, structure)
-            shade = field.member & 1 if field.member is not None else around.shade
-            member = field.member if field.member is not None else around.member
-            inside = _Around(role_of(field.kind, around.role), shade, path, member, structure)
+            if is_structure(field.kind, outer.family if outer is not None else None):
+                structure = _OpenStructure(field, here, turn, outer)
+            own = role_of(field.kind, role)
+            bright, owner = (shade, member) if field.member is None else (field.member & 1, field.member)
             if field.children:
-                collect(field.children, inside)
-            else:
-                leaf(field, inside)
+                collect(field.children, here, own, bright, owner, structure)
+                continue
+            # What a digest proves is the data of a member, not what stands around it.
+            judged = owner if field.kind is Kind.DATA else None
+            verdict = verdict_of(judged) if verdict_of is not None and judged is not None else None
+            for low, high in ((max(span.start, start), min(span.stop, stop)) for span in field.spans):
+                if low < high:
+                    piece = structure.piece_at(low) if structure is not None else None
+                    found.append(Run(low, high, field.kind, own, bright, here, piece, position & 1, owner, verdict))
 
-    def leaf(field: Field, around: _Around) -> None:
-        # What a digest proves is the data of a member, not what stands around it.
-        judged = around.member if field.kind is Kind.DATA else None
-        verdict = verdict_of(judged) if verdict_of is not None and judged is not None else None
-        for span in field.spans:
-            low, high = max(span.start, start), min(span.stop, stop)
-            if low < high:
-                inner = around.structure.piece_at(low) if around.structure is not None else None
-                tone = around.path[-1] & 1
-                found.append(Run(low, high, field.kind, *around[:3], inner, tone, around.member, verdict))
-
-    collect(fields, _Around(Role.DATA, 0, (), None, None))
+    collect(fields, (), Role.DATA, 0, None, None)
     found.sort(key=lambda run: run.start)
     return found
-
-
-class _Around(NamedTuple):
-    """What fields take from those around them."""
-
-    role: Role
-    shade: int
-    path: tuple[int, ...]
-    member: int | None
-    structure: _OpenStructure | None
 
 
 class _OpenStructure:

@@ -1,9 +1,9 @@
 """Limits that the user may set, by environment variables that terminal and workers share; and bounds of any archive.
 
 The bounds are one table for all formats: what opening, checking or dumping an archive may cost at most, whatever its
-bytes are. Time is bounded by the work that is counted here, so that tests can count it on any machine;
-``seconds_per_work`` says what that is on an ordinary one. Bytes that several members claim are worked on once, and
-beyond that only within a budget: a small file can claim the same bytes a million times, each time to be unpacked again.
+bytes are. Time is bounded by the work that is counted here, so that tests can count it on any machine. Bytes that
+several members claim are worked on once, and beyond that only within a budget: a small file can claim the same bytes a
+million times, each time to be unpacked again.
 """
 
 from __future__ import annotations
@@ -119,20 +119,6 @@ def ignored() -> Iterator[str]:
 class Bounds(NamedTuple):
     """The bounds, each with its unit; none of them depends on a number in the file but its size."""
 
-    seconds_per_work: float = 2.0
-    """Seconds for each ``work_bytes`` of input, of distinct content verified, and of output.
-
-    Output counts because it is what ``dump`` and ``strings`` are asked for: each byte of it is made, and of any
-    archive, hostile or not, it is many times the input. That a small file makes no output without limit is bounded
-    by ``output_per_byte``, not by time.
-    """
-    work_bytes: int = 10_000_000
-    min_seconds: float = 1.0
-    """Seconds that any file may take, however small it is."""
-    memory_bytes: int = 256 << 20
-    """Bytes of memory that any file may take, besides the program's own."""
-    memory_per_index_byte: int = 2
-    """Bytes of memory for each byte of an index or a directory, where that is more than ``memory_bytes``."""
     reads_of_file: int = 4
     """The size of the file, so many times: the bytes that are worked on again because several members claim them..."""
     shared_bytes: int = 64 << 20
@@ -145,12 +131,6 @@ class Bounds(NamedTuple):
     shared_member_bytes: int = 1024
     """What a claim costs of that in any case, in bytes."""
 
-    output_per_byte: int = 256
-    """Bytes that ``dump --json`` or ``strings`` writes for each byte of the file and of headers shown again.
-
-    ``strings --json`` repeats the path of a member too, to MAX_TEXT characters.
-    """
-
     def budget(self, size: int) -> int:
         """Bytes read and unpacked again, because several members claim them, in a file of ``size`` bytes."""
         return self.reads_of_file * size + self.shared_bytes
@@ -158,18 +138,6 @@ class Bounds(NamedTuple):
     def budget_of_headers(self, size: int) -> int:
         """Bytes of headers read, or shown, again in a file of ``size`` bytes."""
         return size + self.shared_header_bytes
-
-    def seconds(self, size: int, verified: int = 0, output: int = 0) -> float:
-        """Seconds for a file of ``size`` bytes with ``verified`` bytes of distinct content, and ``output`` bytes."""
-        return max(self.min_seconds, self.seconds_per_work * (size + verified + output) / self.work_bytes)
-
-    def output(self, size: int) -> int:
-        """Bytes that are written about a file of ``size`` bytes."""
-        return self.output_per_byte * (size + self.budget_of_headers(size))
-
-    def memory(self, index: int) -> int:
-        """Bytes of memory for a file with an index of so many bytes."""
-        return max(self.memory_bytes, self.memory_per_index_byte * index)
 
 
 BOUNDS = Bounds()

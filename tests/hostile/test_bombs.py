@@ -33,6 +33,7 @@ from inspector.operations.check.checking import check_archive
 from inspector.operations.open import opening
 from inspector.operations.open.opening import Opened
 from tests.hostile import bombs
+from tests.hostile.bounds import OUTPUT_PER_BYTE, memory_for, output_of, seconds_for
 from tests.operations.archives import opened as session
 
 
@@ -168,7 +169,7 @@ def test_a_long_label_is_told_beside_each_string_in_part() -> None:
     archive, _ = decoded(bombs.named(name), "a.zip")
     places = Places(archive.fields)
     offsets = range(30, 30 + len(name), 5)
-    assert sum(len(places.field_text(offset)) for offset in offsets) <= len(name) * BOUNDS.output_per_byte
+    assert sum(len(places.field_text(offset)) for offset in offsets) <= len(name) * OUTPUT_PER_BYTE
     assert places.field_text(30).endswith("… > local header > file name")
 
 
@@ -187,7 +188,7 @@ def test_no_more_is_written_about_a_file_than_its_size_allows(
     path = tmp_path / name
     path.write_bytes(SMALL[name]())
     main(["dump", "--json", str(path)])
-    assert 0 < len(capsys.readouterr().out) <= BOUNDS.output(path.stat().st_size)
+    assert 0 < len(capsys.readouterr().out) <= output_of(path.stat().st_size)
 
 
 def test_headers_in_each_other_are_shown_while_the_budget_lasts() -> None:
@@ -390,8 +391,8 @@ def test_a_bomb_of_full_size_stays_within_the_bounds(name: str, tmp_path: Path, 
     command = [sys.executable, "-c", MEASURE, str(sample("journey.caf")), str(bomb)]
     grown, seconds = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     # The processor's time depends on what else the machine does: what is done is counted at small sizes.
-    print(f"{name}: {seconds} s of {BOUNDS.seconds(size, 1 << 20):.1f} s, {int(grown) >> 10} MiB")
-    assert int(grown) << 10 < BOUNDS.memory(size)
+    print(f"{name}: {seconds} s of {seconds_for(size, 1 << 20):.1f} s, {int(grown) >> 10} MiB")
+    assert int(grown) << 10 < memory_for(size)
 
 
 def test_what_is_said_of_a_member_that_does_not_follow_names_none(

@@ -13,13 +13,13 @@ from random import Random
 import pytest
 
 from inspector.core.format import MemberError
-from inspector.core.limits import BOUNDS
 from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.operations.check.checking import check_archive
 from inspector.operations.edit.plan_repairs import plan
 from inspector.operations.open import opening
 from tests.formats.archives import leaves
+from tests.hostile.bounds import MEMORY_BYTES, SECONDS_PER_WORK
 from tests.hostile.mutations import fields_of, mutations
 from tests.sweeping import in_the_sweep
 
@@ -80,5 +80,5 @@ def test_no_mutation_raises_or_takes_long(
             seconds = time.process_time() - began
             grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
             # Far over the bound, so that a busy machine does not fail: what is counted holds the bound itself.
-            assert seconds < 10 * BOUNDS.seconds_per_work, f"mutation {at} of {name}: {seconds:.1f} s"
-            assert grown << 10 < BOUNDS.memory_bytes, f"mutation {at} of {name}: {grown >> 10} MiB"
+            assert seconds < 10 * SECONDS_PER_WORK, f"mutation {at} of {name}: {seconds:.1f} s"
+            assert grown << 10 < MEMORY_BYTES, f"mutation {at} of {name}: {grown >> 10} MiB"
