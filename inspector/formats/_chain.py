@@ -265,7 +265,8 @@ class _Walk:
         placed = chain.header.fields(self._source.read(head, chain.header.size), head)
         if start > head + chain.header.size:
             where = Span(head + chain.header.size, start)
-            placed.append(Field("name", Kind.NAME, (where,), visible(self._source.read(*_shown(where)).rstrip(b"\0"))))
+            written = self._source.read(where.start, min(where.size, MAX_NAME_BYTES))
+            placed.append(Field("name", Kind.NAME, (where,), visible(written.rstrip(b"\0"))))
         spans = (Span(head, start),)
         inside = [Field("header", chain.kind, spans, name, children=tile(placed, spans), label=str(chain.kind))]
         if stop > start:
@@ -278,8 +279,3 @@ class _Walk:
         return parent(
             name, member if isinstance(member, Kind) else Kind.MEMBER, (Span(head, end),), inside, member=owner
         )
-
-
-def _shown(span: Span) -> tuple[int, int]:
-    """Where the bytes of a name begin that are shown, and how many they are."""
-    return span.start, min(span.size, MAX_NAME_BYTES)

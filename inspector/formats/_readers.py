@@ -285,10 +285,6 @@ def _lines(output: IO[bytes]) -> list[str]:
     return [line for line in text.split("\n") if line]
 
 
-def _missing(program: str) -> str:
-    return "" if shutil.which(program) else "not installed"
-
-
 # ---- the readers -----------------------------------------------------------------------------------------------------
 
 ZIPFILE = Reader(
@@ -312,7 +308,7 @@ UNZIP = Reader(
     "unzip runs once, to list and to test the archive; its steps cannot be seen.",
     # Status 1 is a warning: everything was processed.
     partial(_run_program, (0, 1), (("unzip", "-Z1"), ("unzip", "-tqq"))),
-    partial(_missing, "unzip"),
+    lambda: "" if shutil.which("unzip") else "not installed",
     has_steps=False,
 )
 GNUTAR = Reader(
@@ -321,7 +317,7 @@ GNUTAR = Reader(
     ReaderKind.RUN,
     "tar runs once, to list the archive; its steps cannot be seen.",
     partial(_run_program, (0,), (("tar", "--force-local", "-tf"),)),
-    partial(_missing, "tar"),
+    lambda: "" if shutil.which("tar") else "not installed",
     has_steps=False,
 )
 ZIP_READERS = (ZIPFILE, UNZIP)

@@ -66,11 +66,7 @@ def _read_as_specified(trace: Recorder) -> None:
     for offset, length in _parse_header(trace):
         trace.give(f"{offset},{length}", 0)
     trace.note = f"{count(trace.members, 'header entry', 'header entries')}; the header lists no members."
-    _look_beside_the_algorithm(trace)
-
-
-def _look_beside_the_algorithm(trace: Recorder) -> None:
-    """What the specification says of the header, and its parser does not ask."""
+    # What the specification says of the header, and its parser does not ask.
     data = trace.source.read(0, HEADER_SIZE)
     trace.step("not asked by the algorithm")
     with trace.inside():
