@@ -41,8 +41,6 @@ SIZE = (960, 680)
 LIST_WIDTH = 160
 MARGIN = 12
 _PICTURE = re.compile(r"^!\[.*\]\((.+)\)$", re.MULTILINE)
-_DARK_RULE = re.compile(r"\.(\w+)\{(?:fill|stroke):(#\w+)\}")
-_COLOURED = re.compile(r'(class="(\w+)"[^>]*? (?:fill|stroke)=")(#\w+)')
 _COLOUR = re.compile(r'(\b(?:fill|stroke)=")(#\w+)')
 
 
@@ -82,10 +80,7 @@ class ManualBrowser(QTextBrowser):
 
 
 def in_colours(picture: str, scheme: Scheme) -> str:
-    """A picture in the colours of a scheme: on dark pages those of its own style sheet, which Qt does not read."""
-    if scheme is Scheme.DARK:
-        own = dict(_DARK_RULE.findall(picture))
-        return _COLOURED.sub(lambda found: f"{found[1]}{own.get(found[2], found[3])}", picture)
+    """A picture in the colours of a scheme; Qt reads no style sheet for dark pages."""
     pairs = zip(_in_order(COLOURS[Scheme.LIGHT]), _in_order(COLOURS[scheme]), strict=True)
     colours = {light.lower(): other for light, other in reversed(list(pairs))}  # the first one holds
     return _COLOUR.sub(lambda found: found[1] + colours.get(found[2].lower(), found[2]), picture)
@@ -161,9 +156,8 @@ class ManualDialog(QDialog):
         self.outcome.clear()
         if self.text.find(wanted):
             return
-        count = len(self._paths)
-        for step in range(1, count + 1):  # the last step is the rest of this page, before the cursor
-            row = (self.pages.currentRow() + step) % count
+        here = self.pages.currentRow()
+        for row in (*range(here + 1, len(self._paths)), *range(here + 1)):  # the last is the rest before the cursor
             document = QTextDocument()
             document.setMarkdown(self._paths[row].read_text(encoding="utf-8"))
             if not document.find(wanted).isNull():
