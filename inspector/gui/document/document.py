@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
+from inspector.core.edit import History
 from inspector.core.finding import Severity
 from inspector.core.program.progress import Progress
 from inspector.core.span import Span, Spans
@@ -41,8 +42,6 @@ CHECK_POLL_MS = 250
 """The interval of status requests while a check runs."""
 READ_BYTES = 1 << 20
 """The most bytes of a layer that one read request asks for."""
-MAX_PLACES = 200
-"""The most visited places that are stored."""
 NO_STATUS = Status(Stage.OPENING, "", "", "", 0, 0, -1, (), False)
 
 
@@ -88,7 +87,8 @@ class Document(QObject):
         self.content: ContentInfo | None = None
         self.filter = ""
         self.sort = (SortKey.ARCHIVE, False)
-        self.history = History()
+        self.history: History[tuple[int, int] | None] = History(None)
+        """The visited places, each a layer and a byte of it; None before the first."""
         self.first_caret = 0
         self.in_experiment = False
         """Whether what is shown is an experiment or a replay, and not the archive as it is."""
@@ -264,7 +264,7 @@ class Document(QObject):
         others = [info for info in self.layers if info.kind is not LayerKind.CONTENT]
         self.layers = (*others, content.layer)
         layer = content.layer.layer
-        self.history.visit(VisitedPlace(self.layer, self.selection.caret), VisitedPlace(layer, 0))
+        self._remember(layer, 0)
         self._switch_layer(layer)
         self.layersChanged.emit()
         self._select(Selection(layer, 0, member=content.layer.member))
@@ -275,7 +275,7 @@ class Document(QObject):
         if layer == self.layer or self.layer_info(layer) is None:
             return
         caret = self._last_carets.get(layer, 0)
-        self.history.visit(VisitedPlace(self.layer, self.selection.caret), VisitedPlace(layer, caret))
+        self._remember(layer, caret)
         self._switch_layer(layer)
         self._select(Selection(layer, caret, member=self.selection.member))
 
@@ -374,17 +374,26 @@ class Document(QObject):
 
     def step_history(self, step: int) -> None:
         """Go back (-1) or forward (1) in the history."""
-        place = self.history.go(step)
-        if place is not None and self.layer_info(place.layer) is not None:
-            self._switch_layer(place.layer)
-            self._select(Selection(place.layer, place.offset, origin="history"))
+        before = self.history.now
+        (self.history.undo if step < 0 else self.history.redo)()
+        place = self.history.now
+        if place is not None and place is not before and self.layer_info(place[0]) is not None:
+            self._switch_layer(place[0])
+            self._select(Selection(*place, origin="history"))
+
+    def _remember(self, layer: int, caret: int) -> None:
+        """Add a place that is gone to, and the one that is left, to those that were visited."""
+        here = (self.layer, self.selection.caret)
+        if self.history.now is None:
+            self.history.clear(here)
+        for place in (here, (layer, caret)):
+            if place != self.history.now:
+                self.history.put(place)
 
     def _visit(self, selection: Selection) -> None:
         if self.layer_info(selection.layer) is None:
             return
-        self.history.visit(
-            VisitedPlace(self.layer, self.selection.caret), VisitedPlace(selection.layer, selection.caret)
-        )
+        self._remember(selection.layer, selection.caret)
         self._switch_layer(selection.layer)
         self._select(selection)
 
@@ -573,44 +582,3 @@ class Checking(QObject):
         self._document.refresh_status()
         self._document.refresh_explanation()
         self.changed.emit()
-
-
-class VisitedPlace(Struct, frozen=True):
-    """A byte of a layer."""
-
-    layer: int
-    offset: int
-
-
-class History:
-    """Visited places and the current position among them."""
-
-    def __init__(self) -> None:
-        self._places: list[VisitedPlace] = []
-        self._at = -1
-
-    def visit(self, left: VisitedPlace, place: VisitedPlace) -> None:
-        """Go from ``left`` to ``place``; the places to go forward to are dropped."""
-        del self._places[self._at + 1 :]
-        for one in (left, place):
-            if not self._places or self._places[-1] != one:
-                self._places.append(one)
-        del self._places[:-MAX_PLACES]
-        self._at = len(self._places) - 1
-
-    @property
-    def can_go_back(self) -> bool:
-        """Whether there is an earlier place."""
-        return self._at > 0
-
-    @property
-    def can_go_forward(self) -> bool:
-        """Whether there is a later place."""
-        return self._at < len(self._places) - 1
-
-    def go(self, step: int) -> VisitedPlace | None:
-        """Move ``step`` places (-1 back, 1 forward); returns the new current place, None at either end."""
-        if not 0 <= self._at + step < len(self._places):
-            return None
-        self._at += step
-        return self._places[self._at]

@@ -44,8 +44,7 @@ class Overlays(Changing):
                 self.experiment = None
                 self.show(self.disk)
                 return None
-            experiment = self.experiment or Experiment(self._base())
-            experiment.set(steps, progress)
+            experiment = self._with(steps, progress)
             source = experiment.source
             source.sparing = isinstance(source.base, RemoteSource) and source.base.size > TAIL_BYTES
             shown = self.preview_of(source, progress)
@@ -53,19 +52,19 @@ class Overlays(Changing):
             self.show(shown)
             return experiment.view
 
-    def _base(self) -> Source:
-        """The archive on disk; raises OperationError where that is several or none."""
+    def _only_archive(self, begin: str, several: str) -> Opened:
+        """The archive on disk; raises OperationError with these words where it is not read yet, several or none."""
         if self.stage is not Stage.READY:
-            raise OperationError("The archive is still being read. Begin the experiment after that.")
+            raise OperationError(f"The archive is still being read. {begin} after that.")
         if self.disk.location.collection is not None or not self.disk.archives:
-            raise OperationError("An experiment is made on one archive. Open one of these files.")
-        return self.disk.archives[0].source
+            raise OperationError(f"{several} on one archive. Open one of these files.")
+        return self.disk.archives[0]
 
     def _with(self, steps: Steps, progress: Progress) -> Experiment:
         """The experiment with exactly these steps. Raises OperationError, SourceError and Cancelled."""
-        experiment = self.experiment or Experiment(self._base())
-        experiment.set(steps, progress)
-        return experiment
+        base = self.experiment or Experiment(self._only_archive("Begin the experiment", "An experiment is made").source)
+        base.set(steps, progress)
+        return base
 
     def damage_step(self, progress: Progress, steps: Steps, name: str, seed: int) -> Step:
         """The step after these that makes a damage by name. Raises OperationError, SourceError and Cancelled."""
@@ -121,7 +120,9 @@ class Overlays(Changing):
             replay_segments,
         )
 
-        archive = self._archive()
+        if self.experiment is not None:
+            raise OperationError("This is an experiment: leave it before writes are replayed.")
+        archive = self._only_archive("Replay its writes", "Writes are replayed")
         source: Source = archive.source
         match writes:
             case EditWrites(edit):
@@ -133,16 +134,6 @@ class Overlays(Changing):
             case PastWrites(number):
                 return replay_past(self.name, number, source, progress)
         return replay_segments(archive)
-
-    def _archive(self) -> Opened:
-        """The archive on disk. Raises OperationError where that is several or none, or something else is shown."""
-        if self.experiment is not None:
-            raise OperationError("This is an experiment: leave it before writes are replayed.")
-        if self.stage is not Stage.READY:
-            raise OperationError("The archive is still being read. Replay its writes after that.")
-        if self.disk.location.collection is not None or not self.disk.archives:
-            raise OperationError("Writes are replayed on one archive. Open one of these files.")
-        return self.disk.archives[0]
 
     def crash_matrix(self, progress: Progress, writes: Writes) -> Matrix:
         """What each reader makes of a crash at each write. Raises OperationError, SourceError and Cancelled."""

@@ -121,7 +121,7 @@ def test_going_to_an_expression_and_back(opened: Open, qtbot: QtBot) -> None:
     assert document.selection.caret == document.size - 4
     document.step_history(-1)
     assert document.selection.caret == 0
-    assert not document.history.can_go_back
+    assert not document.history.can_undo
     document.step_history(1)
     assert document.selection.caret == document.size - 4
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from array import array
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,23 +20,18 @@ NAMES_PER_STEP = 1 << 16
 _PLAIN = bytes(range(0x20, 0x7F))
 
 
-class Arrangement(Struct, frozen=True):
+class Arrangement:
     """Rows of the flat table: ``order`` are the members shown; ``rows`` the row of every member, -1 where hidden."""
 
-    order: Numbers
-    rows: Numbers
+    def __init__(self, order: Numbers, members: int) -> None:
+        self.order: Numbers = order.astype(np.uint32)
+        self.rows: Numbers = np.full(members, -1, np.int32)
+        self.rows[order] = np.arange(len(order), dtype=np.int32)
 
     def row(self, member: int) -> int | None:
         """The row of a member; None where it is not shown."""
         found = int(self.rows[member]) if member < len(self.rows) else -1
         return found if found >= 0 else None
-
-
-def arranged(order: Numbers, members: int) -> Arrangement:
-    """The arrangement with these members in this order."""
-    rows = np.full(members, -1, np.int32)
-    rows[order] = np.arange(len(order), dtype=np.int32)
-    return Arrangement(order.astype(np.uint32), rows)
 
 
 class Arranger:
@@ -60,7 +53,7 @@ class Arranger:
             order = np.arange(count) if shown is None else np.flatnonzero(shown)
             if key is not SortKey.ARCHIVE:
                 order = order[np.argsort(column_of(self._archive_set, key, count)[order], kind="stable")]
-        return arranged(order[::-1] if descending else order, count)
+        return Arrangement(order[::-1] if descending else order, count)
 
     def name_order(self, names: Names, progress: Progress) -> NameOrder:
         """The members in the order of their paths, which are ``names``."""
@@ -151,47 +144,29 @@ def names_between(archive_set: ArchiveSet, at: int, first: int, stop: int) -> tu
 
 def column_of(archive_set: ArchiveSet, key: SortKey, count: int) -> Numbers:
     """What the first ``count`` members are sorted by, as numbers (there are none for names)."""
-    column = _COLUMNS[key]
-    parts = [column(archive_set.archives[at].members, here) for at, here in enumerate(archive_set.counts(count))]
-    if not parts:
-        return np.zeros(0, np.int64)
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    found = enumerate(archive_set.counts(count))
+    parts = [_column(archive_set.archives[at].members, key, here) for at, here in found]
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
-def _snapshot(column: array[int], count: int) -> Numbers:
-    return np.array(column[:count], np.int64 if column.typecode == "Q" else np.uint8)
-
-
-def _stored(members: Members, count: int) -> Numbers:
-    stored: Numbers = np.maximum(0, _snapshot(members.stops, count) - _snapshot(members.starts, count))
+def _column(members: Members, key: SortKey, count: int) -> Numbers:
+    if key is SortKey.CODEC:
+        if members.codecs is None:
+            return np.full(count, list(Codec).index(members.codec), np.uint8)
+        return np.array(members.codecs[:count], np.uint8)
+    if key is SortKey.DIGEST:  # those without one come first
+        if members.digests is None:
+            return np.zeros(count, np.uint64)
+        digests = np.array(members.digests[:count], np.uint64)
+        marks = members.marks
+        return digests if marks is None else np.where(np.array(marks[:count]) & HAS_DIGEST, digests, 0)
+    starts = np.array(members.starts[:count], np.int64)
+    if key is SortKey.OFFSET:
+        return starts
+    if key is SortKey.SIZE and members.sizes is not None:
+        return np.array(members.sizes[:count], np.int64)
+    stored: Numbers = np.maximum(0, np.array(members.stops[:count], np.int64) - starts)
     return stored
-
-
-def _codecs(members: Members, count: int) -> Numbers:
-    if members.codecs is None:
-        return np.full(count, list(Codec).index(members.codec), np.uint8)
-    return _snapshot(members.codecs, count)
-
-
-def _digests(members: Members, count: int) -> Numbers:
-    """Digests as numbers; members without one come first."""
-    if members.digests is None:
-        return np.zeros(count, np.uint64)
-    digests = np.array(members.digests[:count], np.uint64)
-    if members.marks is None:
-        return digests
-    return np.where(_snapshot(members.marks, count) & HAS_DIGEST, digests, 0)
-
-
-_COLUMNS: dict[SortKey, Callable[[Members, int], Numbers]] = {
-    SortKey.SIZE: lambda members, count: (
-        _stored(members, count) if members.sizes is None else _snapshot(members.sizes, count)
-    ),
-    SortKey.STORED: _stored,
-    SortKey.CODEC: _codecs,
-    SortKey.DIGEST: _digests,
-    SortKey.OFFSET: lambda members, count: _snapshot(members.starts, count),
-}
 
 
 Numbers = NDArray[Any]

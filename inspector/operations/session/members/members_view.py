@@ -7,6 +7,8 @@ from array import array
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from inspector.core.finding import Severity
 from inspector.core.program.progress import Progress
 from inspector.operations.open.listing import learn_all
@@ -98,13 +100,13 @@ class MembersView:
         return Page(total, chosen.start, tuple(self._tree_row(tree, node, at) for at in chosen))
 
     def _tree_row(self, tree: PathTree, node: int, at: int) -> TreeRow:
-        leaf = tree.row(node, at)
-        member = None if leaf.member is None else self.row(leaf.member)
-        if leaf.node < 0:
-            return TreeRow(leaf.name, leaf.node, leaf.members, member)
+        name, inner, members, own = tree.row(node, at)
+        row = TreeRow(name, inner, members, None if own is None else self.row(own))
+        if inner < 0:
+            return row
         worst = self._beneath(tree)
-        verdict, number = worst.verdict(leaf.node)
-        return TreeRow(leaf.name, leaf.node, leaf.members, member, verdict, number, worst.finding(leaf.node))
+        verdict, number = worst.verdict(inner)
+        return replace(row, verdict=verdict, number=number, wrong=worst.finding(inner))
 
     def _beneath(self, tree: PathTree) -> WorstBeneath:
         """The worst beneath the folders of a tree, from the verdicts and findings so far."""
@@ -150,11 +152,11 @@ class MembersView:
         for node, first, count in chosen.stretches if tree is not None else ():
             assert tree is not None
             for at in _clipped(first, count, tree.count(node), count):
-                leaf = tree.row(node, at)
-                if leaf.node >= 0:
-                    nodes.append(leaf.node)
-                elif leaf.member is not None:
-                    members.append(leaf.member)
+                _, inner, _, member = tree.row(node, at)
+                if inner >= 0:
+                    nodes.append(inner)
+                elif member is not None:
+                    members.append(member)
         return members, nodes
 
     def flat_place(self, index: int) -> int | None:

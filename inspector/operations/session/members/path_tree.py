@@ -40,15 +40,6 @@ class Node(Struct, frozen=True):
     own: int | None = None
 
 
-class Leaf(Struct, frozen=True):
-    """A row of the tree: a folder (``node`` >= 0) or a member. ``member`` is the folder's own one, if it has one."""
-
-    name: str
-    node: int
-    members: int
-    member: int | None
-
-
 class PathTree:
     """Folders first, then members, both in the order of their bytes; node 0 is the root.
 
@@ -78,19 +69,19 @@ class PathTree:
         """How many rows a folder has; none for a node that does not exist."""
         return len(self._branch(node).rows) if 0 <= node < len(self._nodes) else 0
 
-    def row(self, node: int, row: int) -> Leaf:
-        """One row of a folder."""
+    def row(self, node: int, row: int) -> tuple[str, int, int, int | None]:
+        """One row of a folder: its name, its node (-1 for a member), how many members, and the member or own one."""
         branch = self._branch(node)
         segment = int(branch.rows[row])
         start = int(branch.starts[segment])
         depth = self._nodes[node].depth
         path = self._path(int(self._order[start]))
         if row >= branch.folders:
-            return Leaf(visible(path[depth:]) or "‹no name›", -1, 1, int(self._order[start]))
+            return visible(path[depth:]) or "‹no name›", -1, 1, int(self._order[start])
         child = self._child(node, segment)
         inside = self._nodes[child]
         name = visible(path[depth : inside.depth - 1]) or "/"
-        return Leaf(name, child, inside.stop - inside.start, inside.own)
+        return name, child, inside.stop - inside.start, inside.own
 
     def members(self, node: int) -> Numbers:
         """All members beneath a folder, and its own one; none for a node that does not exist."""
