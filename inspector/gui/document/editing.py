@@ -22,7 +22,7 @@ from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import Connection, Consent
 
 if TYPE_CHECKING:  # what opens an archive does not wait for them
-    from inspector.operations.protocol.edit_views import NeedsConsent, PastWrite, Repaired, WriteResult
+    from inspector.operations.protocol.edit_views import NeedsConsent, PastWrite, WriteResult
 
 PREVIEW_DELAY_MS = 200
 """The archive is decoded with the pending changes after this time without a change."""
@@ -232,13 +232,14 @@ class Editing(QObject):
         if edit is None:
             return
 
-        def take(repaired: Repaired) -> None:
+        def take(repaired: tuple[Edit, tuple[str, ...]]) -> None:
+            whole, names = repaired
             if self.pending is not edit:
                 return
-            if repaired.checksums:
-                self.put(repaired.edit)
-                done, names = count(len(repaired.checksums), "checksum"), checksum_names(repaired.checksums)
-                self._document.reported.emit(f"{done} fixed, not written yet: {names}.")
+            if names:
+                self.put(whole)
+                done = f"{count(len(names), 'checksum')} fixed, not written yet: {checksum_names(names)}."
+                self._document.reported.emit(done)
             else:
                 self._document.reported.emit("No recorded checksum covers the changed bytes, or all of them match.")
 

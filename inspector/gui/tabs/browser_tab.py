@@ -24,7 +24,7 @@ from inspector.gui.panels.s3_connection import ConnectDialog, connection_text
 from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.browser_model import BUCKETS, CHANGED, NAME, SIZE, BrowserModel
 from inspector.gui.tabs.side_tab import SideTab
-from inspector.operations.protocol.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
+from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, RemotePage
 from inspector.operations.protocol.requests import BrowseRequests
 from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.address import Address, parse
@@ -58,7 +58,7 @@ class BrowserTab(SideTab):
         self.connection = connection
         self.message = MessageBar()
         self._client = self._new_client()
-        self._job: Job[Downloaded] | None = None
+        self._job: Job[str] | None = None
         self._eta = Eta(0.0)
         self._request_count = ""
         self.model = BrowserModel(self._list, self)
@@ -229,7 +229,7 @@ class BrowserTab(SideTab):
         locations = tuple(entry.location for entry in self.selected())
         self._eta = Eta(monotonic())
         job = self._open_client().start(BrowseRequests.download, self.connection, locations, folders[0])
-        self._job = job.then(lambda result: self.message.say(f"Downloaded: {result.sentence}"), self.message.say)
+        self._job = job.then(lambda sentence: self.message.say(f"Downloaded: {sentence}"), self.message.say)
         self._job.progressed.connect(self._progressed)
         self._job.finished.connect(self._job_finished)
         self.message.hide()

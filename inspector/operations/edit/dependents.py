@@ -11,13 +11,12 @@ from inspector.core.span import Span, Spans
 from inspector.core.verdict import Checksum, Verdict
 from inspector.operations.check.checking import check_archive
 from inspector.operations.open.opening import Opened, decode, start
-from inspector.operations.protocol.edit_views import Repaired
 
 _MAX_ROUNDS = 16
 """One checksum may cover another: rounds until no checksum changes any more."""
 
 
-def repair_checksums(source: Source, edit: Edit, progress: Progress) -> Repaired:
+def repair_checksums(source: Source, edit: Edit, progress: Progress) -> tuple[Edit, tuple[str, ...]]:
     """Extend ``edit`` by the correct values of all checksums over bytes that it changes.
 
     Other wrong checksums stay wrong. Raises SourceError and Cancelled.
@@ -36,7 +35,7 @@ def repair_checksums(source: Source, edit: Edit, progress: Progress) -> Repaired
         names += [checksum.name for checksum, _ in found]
         touched += [patch.span for patch in patches]
         edits.append(Edit(edit.label, patches, archive.source.size, archive.source.size))
-    return Repaired(merged(source, edits, edit.label), tuple(dict.fromkeys(names)))
+    return merged(source, edits, edit.label), tuple(dict.fromkeys(names))
 
 
 def broken(archive: Opened, edit: Edit) -> tuple[str, ...]:

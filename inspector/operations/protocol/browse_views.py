@@ -42,14 +42,6 @@ class RemotePage(Struct, frozen=True):
     totals: Totals
 
 
-class Downloaded(Struct, frozen=True):
-    """The result of a download: ``count`` files with ``size`` bytes in total were written."""
-
-    count: int
-    size: int
-    sentence: str
-
-
 class ErrorAction(StrEnum):
     """What a user can do about an S3 error."""
 

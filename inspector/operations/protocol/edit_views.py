@@ -84,13 +84,6 @@ class RepairPlan(Struct, frozen=True):
     report: SalvageReport | None = None
 
 
-class Repaired(Struct, frozen=True):
-    """An edit that includes repaired checksums; ``checksums`` are their names."""
-
-    edit: Edit
-    checksums: tuple[str, ...]
-
-
 class WriteResult(Struct, frozen=True):
     """The result of writing. ``warnings`` are sentences.
 

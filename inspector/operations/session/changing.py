@@ -30,7 +30,6 @@ from inspector.operations.protocol.edit_views import (
     Interrupted,
     NeedsConsent,
     PastWrite,
-    Repaired,
     RepairPlan,
     WayOut,
     WriteResult,
@@ -118,8 +117,8 @@ class Changing(Reading):
             raise OperationError("There is no file to change.")
         return source
 
-    def repair_checksums(self, progress: Progress, edit: Edit) -> Repaired:
-        """The edit extended by all checksums that it makes wrong. Raises OperationError and Cancelled."""
+    def repair_checksums(self, progress: Progress, edit: Edit) -> tuple[Edit, tuple[str, ...]]:
+        """The edit extended by all checksums that it makes wrong, and their names. Raises as ``write`` does."""
         return repair_checksums(self.file_to_change(), edit, progress)
 
     def header(self, draft: HeaderDraft | None) -> HeaderView:

@@ -63,11 +63,6 @@ _MAX_NAME = 80
 """Characters of the file name that a member is opened with."""
 
 
-def size_of(wanted: Sequence[MemberSelection]) -> int:
-    """The total size of members in bytes."""
-    return sum(each.archive.members.size(member) for each in wanted for member in each.members)
-
-
 def export_members(
     wanted: Sequence[MemberSelection], roots: Sequence[bytes], folder: Path, progress: Progress
 ) -> ExportedFiles:
@@ -189,7 +184,8 @@ class Extracting(SessionState):
         with self.alone(progress):
             now = self.now
             wanted = self._wanted(now.members.numbers(chosen))
-            if most is not None and size_of(wanted) > most:
+            sizes = (each.archive.members.size(member) for each in wanted for member in each.members)
+            if most is not None and sum(sizes) > most:
                 return ExportedFiles((), TOO_LARGE)
             self._learn(wanted, progress)
             return export_members(wanted, now.members.paths(chosen), Path(folder), progress)

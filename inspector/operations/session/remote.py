@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from inspector.core.names import visible
@@ -10,8 +9,6 @@ from inspector.core.pieces import PieceSource
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError
 from inspector.core.span import Span, Spans, intersect, subtract, united
-from inspector.operations.open.location import Location
-from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.browse_views import ErrorAction, RemoteState, S3Problem
 from inspector.operations.protocol.views import DiskChange, Stage
 from inspector.operations.session.state import SessionState
@@ -99,41 +96,6 @@ def _region(error: S3Error) -> str:
 # ---- one open location ---------------------------------------------------------------------------------------------
 
 
-def cut_short(archives: Sequence[Opened]) -> S3Problem | None:
-    """The problem of archives that could not be read completely, None without any."""
-    if not any(archive.cut_short for archive in archives):
-        return None
-    return S3Problem("Part of it could not be read, so this view is incomplete. See the findings.", _RETRY)
-
-
-def remote_state(
-    location: Location, problem: S3Problem | None, error: SourceError | None, unwritten: str = ""
-) -> RemoteState | None:
-    """The cost of reading a location; None if it is local.
-
-    ``problem`` is that of the last read, ``error`` that of opening; ``unwritten`` says why a change was not written.
-    """
-    sources = _sources(location)
-    if not sources:
-        log = log_of(location, error)
-        return RemoteState(log.totals if log else Totals(), 0, problem) if problem is not None else None
-    replaced = next((source for source in sources if source.replaced), None)
-    if replaced is not None:
-        problem = S3Problem(unwritten or replaced_words(replaced.name), (ErrorAction.RELOAD,))
-    log = sources[0].log
-    in_flight = log.in_flight()
-    waiting = sum(each.phase is Phase.WAITING for each in in_flight)
-    return RemoteState(log.totals, location.size, problem, len(in_flight), waiting, sources[0].used)
-
-
-def log_of(location: Location, error: SourceError | None) -> RequestLog | None:
-    """All requests for a location, or those until opening it failed with ``error``."""
-    sources = _sources(location)
-    if sources:
-        return sources[0].log
-    return error.log if isinstance(error, S3Error) else None
-
-
 def cached_spans(source: Source) -> Spans:
     """The bytes of a source that can be read without a request; none if it is local."""
     if not isinstance(source, PieceSource):
@@ -146,11 +108,6 @@ def cached_spans(source: Source) -> Spans:
         own.append(Span(at, at + span.size))
         found += [Span(at + start - span.start, at + stop - span.start) for start, stop in intersect(cached, [span])]
     return tuple(united([*found, *subtract([Span(0, source.size)], own)]))
-
-
-def _sources(location: Location) -> list[RemoteSource]:
-    """All open sources on a network, which share one log."""
-    return [each.source for each in tuple(location.archives) if isinstance(each.source, RemoteSource)]
 
 
 MAY_BE_MIXED = "What is shown may mix the old file and the new one."
@@ -194,18 +151,35 @@ class Costs(SessionState, Connecting):
 
     def remote(self) -> RemoteState | None:
         """The cost of reading so far; None for local files."""
-        # A pending edit sends no requests.
-        disk, problem = self.disk, None
+        problem = None
         if self.read_error is not None and is_remote(self.name):
             problem = problem_of(self.read_error, self.name, anonymous=self.s3.anonymous)
-        elif self.stage is Stage.READY:
-            problem = cut_short(disk.archives)
-        return remote_state(disk.location, problem, self.error, self.unwritten)
+        elif self.stage is Stage.READY and any(archive.cut_short for archive in self.disk.archives):
+            problem = S3Problem("Part of it could not be read, so this view is incomplete. See the findings.", _RETRY)
+        sources, log = self._sources(), self._log()
+        if not sources:
+            return RemoteState(log.totals if log else Totals(), 0, problem) if problem is not None else None
+        replaced = next((source for source in sources if source.replaced), None)
+        if replaced is not None:
+            problem = S3Problem(self.unwritten or replaced_words(replaced.name), (ErrorAction.RELOAD,))
+        in_flight = sources[0].log.in_flight()
+        waiting = sum(each.phase is Phase.WAITING for each in in_flight)
+        size, used = self.disk.location.size, sources[0].used
+        return RemoteState(sources[0].log.totals, size, problem, len(in_flight), waiting, used)
 
     def requests(self) -> tuple[Request, ...]:
         """The latest S3 requests, oldest first, those in flight last."""
-        log = log_of(self.disk.location, self.error)
+        log = self._log()
         return (*log.requests(), *log.in_flight()) if log is not None else ()
+
+    def _sources(self) -> list[RemoteSource]:
+        """All open sources on a network, which share one log; a pending edit sends no requests."""
+        return [each.source for each in tuple(self.disk.archives) if isinstance(each.source, RemoteSource)]
+
+    def _log(self) -> RequestLog | None:
+        """All requests for the location, or those until opening it failed."""
+        sources = self._sources()
+        return sources[0].log if sources else self.error.log if isinstance(self.error, S3Error) else None
 
     def disk_change(self) -> DiskChange | None:
         """How the file on disk has changed since it was read; None if it has not, and for a folder."""

@@ -12,7 +12,7 @@ from inspector.core.source import SourceError
 from inspector.operations.create.s3_inputs import ObjectInput, objects_at
 from inspector.operations.extract.selection import parts_of, refusal, with_number
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.protocol.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
+from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, RemotePage
 from inspector.operations.session.remote import Connecting
 from inspector.sources.local.member_writer import Destination, Existing, PlaceError
 from inspector.sources.s3.address import Address, parse
@@ -52,9 +52,7 @@ class Browser(Connecting):
             page = client_for(connection).list(address.bucket, address.prefix, self._log, after=after)
         return RemotePage(tuple(_entries(address, page)), page.following, self._log.totals)
 
-    def download(
-        self, progress: Progress, connection: Connection, locations: tuple[str, ...], folder: str
-    ) -> Downloaded:
+    def download(self, progress: Progress, connection: Connection, locations: tuple[str, ...], folder: str) -> str:
         """Download objects and everything under prefixes into a folder; each file appears when it is complete.
 
         Existing files stay: a new file gets a number. Raises OperationError for unusable names before anything is
@@ -69,10 +67,8 @@ class Browser(Connecting):
         with Destination(Path(folder)) as destination:
             for each in wanted:
                 _write(destination, each, progress)
-        size = sum(each.size for each in wanted)
-        counted = count(len(wanted), "file")
-        sentence = f"{counted}, {rounded(size)}, written to {visible(folder)}."
-        return Downloaded(len(wanted), size, sentence)
+        size = rounded(sum(each.size for each in wanted))
+        return f"{count(len(wanted), 'file')}, {size}, written to {visible(folder)}."
 
 
 def _entries(address: Address, page: Page) -> list[RemoteEntry]:

@@ -58,8 +58,8 @@ def test_checksums_that_depend_on_a_change_are_repaired_with_it(workbench: Make)
     bench, path = workbench("two-entries.tacozip")
     before = path.read_bytes()
     repaired = bench.repair_checksums(Progress(), change(bench, 50))
-    assert len(repaired.checksums) == 2  # the header's CRC stands in the local header and in the central directory
-    result = bench.write(Progress(), repaired.edit)
+    assert len(repaired[1]) == 2  # the header's CRC stands in the local header and in the central directory
+    result = bench.write(Progress(), repaired[0])
     assert ArchiveSession(str(path)).check(Progress()).state in (State.SOUND, State.WARNING)
     assert result.revert is not None
     bench.write(Progress(), result.revert)
@@ -73,8 +73,8 @@ def test_the_checksum_of_a_member_is_repaired_wherever_it_stands(workbench: Make
     stored = (row for row in bench.member_rows(0, 10).rows if row.codec == "stored" and "HEADER" not in row.name)
     member = next(row for row in stored if row.size)
     repaired = bench.repair_checksums(Progress(), change(bench, bench.place(member.index).spans[0].start))
-    assert len(repaired.checksums) == 1
-    bench.write(Progress(), repaired.edit)
+    assert len(repaired[1]) == 1
+    bench.write(Progress(), repaired[0])
     assert ArchiveSession(str(path)).check(Progress()).state is state
 
 
@@ -84,10 +84,10 @@ def test_any_format_gets_its_checksums_repaired(workbench: Make, name: str) -> N
     checksum = next(row for row in bench.checksums(0, 10).rows if row.covers and row.covers[0].size)
     edit = change(bench, checksum.covers[0].start + (0 if name.endswith("tar") else checksum.covers[0].size - 1))
     repaired = bench.repair_checksums(Progress(), edit)
-    bench.preview(Progress(), repaired.edit)
-    assert repaired.checksums
+    bench.preview(Progress(), repaired[0])
+    assert repaired[1]
     left = [row.name for row in bench.checksums(0, 100).rows if row.stored != row.computed]
-    assert not set(left) & set(repaired.checksums)
+    assert not set(left) & set(repaired[1])
 
 
 def test_what_was_changed_by_others_is_not_overwritten(workbench: Make) -> None:

@@ -100,11 +100,11 @@ def planted(view: MembersView, node: int = 0) -> list[object]:
     assert tree is not None
     found: list[object] = []
     for row in range(tree.count(node)):
-        leaf = tree.row(node, row)
-        if leaf.node < 0:
-            found.append((leaf.name, leaf.member))
+        name, inner, members, member = tree.row(node, row)
+        if inner < 0:
+            found.append((name, member))
         else:
-            found.append((leaf.name, planted(view, leaf.node), leaf.member))
+            found.append((name, planted(view, inner), member))
     return found
 
 
