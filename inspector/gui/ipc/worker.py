@@ -45,12 +45,12 @@ def run(
     if kind == "AuditRequests":
         current_process().daemon = False  # daemons may not start processes; those of an audit end with this one
 
-    from inspector.operations.worker.server import serve_requests
+    from inspector.operations.worker.server import Server
 
     module, name = SESSIONS[kind].split(":")
     session = getattr(import_module(f"inspector.operations.{module}"), name)(*arguments)
     far = kind == "CompareRequests" or (kind == "ArchiveRequests" and is_remote(arguments[0]))
-    serve_requests(connection, session, requests_of(getattr(requests, kind)), far=far)
+    Server(connection, session, requests_of(getattr(requests, kind)), far=far).run()
 
 
 HINT_TEXTS: HintTexts = {

@@ -126,12 +126,19 @@ def find_member(archives: list[Opened], name: str) -> tuple[Opened, int]:
 
 
 def _named(archive: Opened, name: str) -> Iterator[int]:
-    _learn(archive, name)
+    members = archive.members
+    # Of a datapoint the skipped header is read: the others have other names.
+    key = None if members.reader is None else datapoint_key(encoded(name))
+    if key is not None:
+        from inspector.formats.datas3t.datapoints import member_with  # ranges alone have keys
+
+        member = member_with(archive, key[0])
+        learn(archive, () if member is None else (member,), Progress())
+        members = archive.members
     wanted = {encoded(name)}
     with contextlib.suppress(UnicodeEncodeError):
         wanted.add(name.encode("utf-8", "surrogateescape"))
     replaced = "\N{REPLACEMENT CHARACTER}" in name
-    members = archive.members
     for index in range(len(members)):
         path = members.path(index)
         if path in wanted or (replaced and decoded(path)[0] == name):
@@ -143,16 +150,6 @@ def _seen_as(archive: Opened, name: str) -> Iterator[int]:
     if _MADE_VISIBLE.search(name):
         members = archive.members
         yield from (index for index in range(len(members)) if visible(members.path(index)) == name)
-
-
-def _learn(archive: Opened, name: str) -> None:
-    """Read the skipped header of the datapoint with the key of this name: the others have other names."""
-    found = None if archive.members.reader is None else datapoint_key(encoded(name))
-    if found is not None:
-        from inspector.formats.datas3t.datapoints import member_with  # ranges alone have keys
-
-        member = member_with(archive, found[0])
-        learn(archive, () if member is None else (member,), Progress())
 
 
 def _suggestions(archives: list[Opened], name: str) -> list[str]:

@@ -119,9 +119,6 @@ class Doubts(Struct, frozen=True):
         return bool(self.wrong or self.unproved)
 
 
-_NO_DOUBTS = Doubts()
-
-
 class Reading:
     """One reading of a member; exhaust ``pieces`` before calling ``doubts``.
 
@@ -153,36 +150,35 @@ class Reading:
         Counts findings that name the member and, unless a digest proves its bytes, those that lie on them,
         and what else a check would doubt.
         """
-        errors = self._errors or self._all_errors()
-        wrong = errors.about(self._index)
+        archive, index = self._archive, self._index
+        errors = self._errors
+        if errors is None:
+            decoder = archive.decoder
+            errors = Errors(decoder.prove(archive, [index], Progress()) if decoder else archive.findings)
+        wrong = errors.about(index)
         wrong += (
             f"Its {entry.algorithm.name} is {digest.hexdigest()}, and line {entry.line:,} of {name} has {entry.digest}."
             for name, entry, digest in self._noted
             if digest.hexdigest() != entry.digest
         )
-        marks = self._archive.members.marks_of(self._index)
+        marks, member = archive.members.marks_of(index), archive.members[index]
         computed = self._digest.hexdigest() if self._digest is not None else ""
-        if self._digest is not None and computed == self._recorded and not marks & (SHARED | MISPLACED):
-            return Doubts(tuple(wrong)) if wrong else _NO_DOUBTS
-        member = self._archive.members[self._index]
+        fits = self._digest is not None and computed == self._recorded
+        name = visible(member.path)
         if marks & MISPLACED:
-            return Doubts(tuple(wrong), (f"The place of {visible(member.path)} is in doubt: {ELSEWHERE}.",))
-        claimed = (f"{visible(member.path)} is not alone: {CLAIMED}.",) if marks & SHARED else ()
-        if self._digest is None:
-            why = doubt_about(self._archive, self._index, progress or Progress())
-            doubted = (f"The content of {visible(member.path)} is in doubt: {why}.",) if why else ()
-            return Doubts(tuple(wrong), (*claimed, *errors.on(member), *doubted))
-        if computed == self._recorded:
-            return Doubts(tuple(wrong), claimed)
-        wrong.append(
-            f"The {_DIGEST_NAMES[self._algorithm]} of {visible(member.path)} does not fit: what was read gives "
-            f"{computed}, {self._recorded} is recorded."
-        )
-        return Doubts(tuple(wrong), (*claimed, *errors.on(member)))
-
-    def _all_errors(self) -> Errors:
-        decoder = self._archive.decoder
-        return Errors(decoder.prove(self._archive, [self._index], Progress()) if decoder else self._archive.findings)
+            unproved = [f"The place of {name} is in doubt: {ELSEWHERE}."]
+        else:
+            unproved = [f"{name} is not alone: {CLAIMED}."] if marks & SHARED else []
+            if self._digest is not None and not fits:
+                wrong.append(
+                    f"The {_DIGEST_NAMES[self._algorithm]} of {name} does not fit: what was read gives {computed}, "
+                    f"{self._recorded} is recorded."
+                )
+            if not fits:
+                unproved += errors.on(member)
+            if self._digest is None and (why := doubt_about(archive, index, progress or Progress())):
+                unproved.append(f"The content of {name} is in doubt: {why}.")
+        return Doubts(tuple(wrong), tuple(unproved))
 
 
 class _Crc32:

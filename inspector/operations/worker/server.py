@@ -31,7 +31,7 @@ from inspector.core.program.log import Log
 from inspector.core.program.progress import CANCELLED, Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.protocol.requests import Traits
+from inspector.operations.protocol.traits import Traits
 from inspector.operations.protocol.views import JobState
 from inspector.sources.web.address import learn
 
@@ -43,21 +43,18 @@ _LOG = Log(__name__)
 _CONTROLS = {"cancel": Progress.cancel, "pause": Progress.pause, "resume": Progress.resume}
 
 
-def serve_requests(
-    connection: Connection, session: object, requests: Mapping[str, Traits], *, far: bool = False
-) -> None:
-    """Answer requests with the methods of a session until the pipe closes.
+class Server:
+    """Answers requests with the methods of a session until the pipe closes.
 
     ``far``: the archive is on a network. Requests that wait for it are answered in order on a thread of their own.
     Keyboard interrupts are left to the parent process.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.setswitchinterval(_SWITCH_SECONDS)
-    _Server(connection, session, requests, far).run()
 
-
-class _Server:
-    def __init__(self, connection: Connection, session: object, requests: Mapping[str, Traits], far: bool) -> None:
+    def __init__(
+        self, connection: Connection, session: object, requests: Mapping[str, Traits], *, far: bool = False
+    ) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        sys.setswitchinterval(_SWITCH_SECONDS)
         self._connection = connection
         self._requests = {name: (getattr(session, name), traits) for name, traits in requests.items()}
         self._far = far

@@ -100,7 +100,7 @@ def planted(view: MembersView, node: int = 0) -> list[object]:
     assert tree is not None
     found: list[object] = []
     for row in range(tree.count(node)):
-        name, inner, members, member = tree.row(node, row)
+        name, inner, _, member = tree.row(node, row)
         if inner < 0:
             found.append((name, member))
         else:
@@ -126,8 +126,7 @@ def _member_at(view: MembersView, rows: tuple[int, ...]) -> int | None:
     assert view._tree is not None
     node, member = 0, None
     for row in rows:
-        leaf = view._tree.row(node, row)
-        node, member = leaf.node, leaf.member
+        _, node, _, member = view._tree.row(node, row)
     return member
 
 
