@@ -12,9 +12,9 @@ import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from math import isqrt
+from typing import Any
 
 from msgspec import Struct
 
@@ -28,88 +28,42 @@ from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.program.map_ordered import map_ordered
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
-from inspector.core.source import Source
-from inspector.core.span import Span, intersect, subtract, total, united
+from inspector.core.source import SplicedSource
+from inspector.core.span import Span, intersect, subtract, united
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.formats import damage_of, format_of
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-
 # ---- the bit of a CRC-32 ---------------------------------------------------------------------------------------------
 
-_POLYNOMIAL = 0xEDB88320
-_LANES = 4096
-"""Stretches of the bytes that are searched side by side."""
+_ONES = 0xFFFFFFFF
 
 
 def flipped_in(change: int, size: int) -> list[tuple[int, int]]:
     """The bits of ``size`` bytes that change a CRC-32 by exclusive or with ``change``: (byte, mask), at most a few.
 
-    The register is run backwards over zeros: where it is that of a single bit, that bit is there. Linear in ``size``.
+    The registers of a single bit are run forward over zeros in large steps, that of the change in small ones: where
+    they meet, that bit is there. Each step is run by zlib, so time is about linear in ``size``.
     """
-    import numpy as np
-
     if not change or size <= 0:
         return []
-    table, top, single = _tables()
-    lanes = min(_LANES, size)
-    steps = -(-size // lanes)
-    basis = np.uint32(1) << np.arange(32, dtype=np.uint32)
-    for _ in range(steps):
-        basis, _hit = _back(basis, table, top, single)
-    state = np.empty(lanes, np.uint32)
-    value = change
-    columns = [int(each) for each in basis]
-    for lane in range(lanes):
-        state[lane] = value
-        value = _apply(columns, value)
+    zeros = bytes(isqrt(size) + 1)
+    steps: dict[int, int] = {}
+    for step in range(len(zeros)):
+        steps[change] = step
+        change = _after(change, b"\0")
     found: list[tuple[int, int]] = []
-    for step in range(steps):
-        before = state
-        state, hit = _back(state, table, top, single)
-        for place in np.flatnonzero(hit):
-            distance = int(place) * steps + step
-            if distance < size:
-                found.append((size - 1 - distance, int(top[before[place] >> 24])))
+    for mask in (1 << bit for bit in range(8)):
+        register = _after(mask, b"\0")
+        for distance in range(0, size + len(zeros), len(zeros)):
+            if register in steps and 0 <= (at := size - 1 - distance + steps[register]) < size:
+                found.append((at, mask))
+            register = _after(register, zeros)
     return sorted(found)
 
 
-def _back(
-    state: NDArray[Any], table: NDArray[Any], top: NDArray[Any], single: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The registers one zero byte earlier, and where a single bit of the byte before made them."""
-    index = top[state >> 24]
-    rest = state ^ table[index]
-    return (rest << 8) | index, (rest == 0) & single[index]
-
-
-def _apply(columns: list[int], value: int) -> int:
-    made = 0
-    while value:
-        low = value & -value
-        made ^= columns[low.bit_length() - 1]
-        value ^= low
-    return made
-
-
-@cache
-def _tables() -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """The table of the CRC, which of its rows has a given highest byte, and which rows are of a single bit."""
-    import numpy as np
-
-    rows = []
-    for register in range(256):
-        for _ in range(8):
-            register = register >> 1 ^ (_POLYNOMIAL if register & 1 else 0)  # noqa: PLW2901 - as it is shifted
-        rows.append(register)
-    table = np.array(rows, np.uint32)
-    top = np.empty(256, np.uint32)
-    top[table >> 24] = np.arange(256, dtype=np.uint32)
-    single = np.zeros(256, bool)
-    single[[1 << bit for bit in range(8)]] = True
-    return table, top, single
+def _after(register: int, data: bytes) -> int:
+    """The register of a CRC-32 after more bytes, without the inversions at both ends."""
+    return zlib.crc32(data, register ^ _ONES) ^ _ONES
 
 
 # ---- where a bit may have flipped ------------------------------------------------------------------------------------
@@ -154,11 +108,6 @@ class Flip(Struct, frozen=True):
     explains: tuple[Finding, ...]
     member: int | None
 
-    @property
-    def change(self) -> str:
-        """What restores it, as part of a sentence."""
-        return f"byte {grouped(self.offset)} from {hexadecimal(self.old, 2)} to {hexadecimal(self.new, 2)}"
-
 
 class _Budget(Struct):
     """Work left, in bytes; ``digests_only``: a digest proves a bit, so more is spent on it than on a CRC-32."""
@@ -167,10 +116,10 @@ class _Budget(Struct):
     digests_only: bool = False
 
     def take(self, amount: int) -> bool:
-        if amount > self.left:
-            return False
-        self.left -= amount
-        return True
+        """Spend that much, if so much is left."""
+        enough = amount <= self.left
+        self.left -= amount * enough
+        return enough
 
 
 def flipped_bits(archive: Archive, progress: Progress, work: int = MAX_WORK_BYTES) -> list[FoundCause]:
@@ -214,25 +163,40 @@ def _mismatched(archive: Archive) -> Iterator[Checksum]:
 # ---- in the content ------------------------------------------------------------------------------------------------
 
 
+def _covered(archive: Archive, checksum: Checksum) -> SplicedSource:
+    """The bytes that a checksum covers, as one."""
+    spans = subtract(sorted(checksum.covers), sorted(checksum.omits))
+    return SplicedSource(archive.source, spans, archive.source.name)
+
+
 def _in_content(archive: Archive, checksum: Checksum, budget: _Budget, progress: Progress) -> Flip | FoundCause | None:
-    covered = subtract(sorted(checksum.covers), sorted(checksum.omits))
-    size = total(covered)
-    if not size or not checksum.stored:
+    covered = _covered(archive, checksum)
+    if not covered.size or not checksum.stored:
         return None
-    if checksum.algorithm == "CRC-32" and budget.digests_only:
+    if checksum.algorithm != "CRC-32":
+        new = _new_hash(checksum.algorithm, len(checksum.stored) // 2)
+        return None if new is None else _by_trial(archive, checksum, covered, new, budget, progress)
+    if budget.digests_only:
         return None
-    if checksum.algorithm == "CRC-32":
-        member = archive.members[checksum.member] if checksum.member is not None else None
-        if member is not None and member.codec is Codec.DEFLATE:
-            return _deflated(archive, checksum, covered, member.size, budget, progress)
-        return _by_crc(archive, checksum, covered) if member is None or member.codec is Codec.STORED else None
-    new = _new_hash(checksum.algorithm, len(checksum.stored) // 2)
-    return None if new is None else _by_trial(archive, checksum, covered, new, budget, progress)
+    member = archive.members[checksum.member] if checksum.member is not None else None
+    if member is not None and member.codec is Codec.DEFLATE:
+        return _deflated(archive, checksum, covered, member.size, budget, progress)
+    return _by_crc(archive, checksum, covered) if member is None or member.codec is Codec.STORED else None
 
 
-def _by_crc(archive: Archive, checksum: Checksum, covered: Sequence[Span]) -> Flip | FoundCause | None:
-    size = total(covered)
-    member = checksum.member
+def _flip(
+    archive: Archive, checksum: Checksum, covered: SplicedSource, bit: tuple[int, int], proof: str, *, offered: bool
+) -> Flip:
+    """The flip of a bit, (byte, mask) of what is covered; a digest other than a CRC-32 proves it."""
+    (at, mask), offset = bit, _position(covered, bit[0])
+    old = covered.read(at, 1)[0]
+    proved = checksum.algorithm != "CRC-32"
+    subject, explains = _subject(archive, checksum), about(archive, covered.spans, checksum.member)
+    return Flip(offset, old, old ^ mask, proof, proved, offered, subject, explains, checksum.member)
+
+
+def _by_crc(archive: Archive, checksum: Checksum, covered: SplicedSource) -> Flip | FoundCause | None:
+    size, member = covered.size, checksum.member
     if not checksum.computed or size > MAX_NAMED_BYTES or (member is not None and archive.members.size(member) != size):
         return None
     change = int(checksum.stored, 16) ^ int(checksum.computed, 16)
@@ -242,17 +206,13 @@ def _by_crc(archive: Archive, checksum: Checksum, covered: Sequence[Span]) -> Fl
         return _one_byte(archive, checksum, covered, change)
     if len(bits) != 1 or change.bit_count() == 1:
         return None
-    at, mask = bits[0]
-    offset = _position(covered, at)
-    old = archive.source.read(offset, 1)[0]
     chance = (1 << 32) // (8 * size)
     proof = (
         f"Of the {8 * size:,} bits of its content it is the only one whose change gives the recorded CRC-32 "
         f"({checksum.stored}). A CRC-32 does not prove it: 1 in {chance:,} of other damage looks so."
     )
     offered = size <= MAX_LIKELY_BYTES and not header
-    explains = about(archive, covered, member)
-    return Flip(offset, old, old ^ mask, proof, False, offered, _subject(archive, checksum), explains, member)
+    return _flip(archive, checksum, covered, bits[0], proof, offered=offered)
 
 
 def _is_header(archive: Archive, member: int | None) -> bool:
@@ -260,25 +220,24 @@ def _is_header(archive: Archive, member: int | None) -> bool:
     return member is not None and member == damage_of(archive).header_member
 
 
-def _one_byte(archive: Archive, checksum: Checksum, covered: Sequence[Span], change: int) -> FoundCause | None:
+def _one_byte(archive: Archive, checksum: Checksum, covered: SplicedSource, change: int) -> FoundCause | None:
     """One changed byte of the little that a CRC-32 covers, such as of a header."""
-    size = total(covered)
-    found = []
-    for at in range(size):
-        rest = bytes(size - at - 1)
-        none = zlib.crc32(b"\0" + rest)
-        found += [(at, bits) for bits in range(1, 256) if zlib.crc32(bytes((bits,)) + rest) ^ none == change]
+    found = [
+        (at, bits)
+        for at in range(covered.size)
+        for bits in range(1, 256)
+        if _after(bits, bytes(covered.size - at)) == change
+    ]
     if len(found) != 1:
         return None
     at, bits = found[0]
-    offset = _position(covered, at)
-    old = archive.source.read(offset, 1)[0]
+    offset, old = _position(covered, at), covered.read(at, 1)[0]
     message = (
         f"One byte of {_subject(archive, checksum)} changed: byte {grouped(offset)} is {hexadecimal(old, 2)} and was "
         f"{hexadecimal(old ^ bits, 2)}. Of all changes of one byte only this one matches its recorded CRC-32. "
         f"{_restored(archive)}"
     )
-    explains = about(archive, covered, checksum.member)
+    explains = about(archive, covered.spans, checksum.member)
     return FoundCause(
         Cause.WRONG_BYTE, message, (Span(offset, offset + 1),), explains, member=checksum.member, adopts=True
     )
@@ -301,17 +260,9 @@ def _subject(archive: Archive, checksum: Checksum) -> str:
     return checksum.name.removeprefix("hash of ")
 
 
-def _position(covered: Sequence[Span], at: int) -> int:
-    """The file's byte that is byte ``at`` of these spans."""
-    for span in covered:
-        if at < span.size:
-            return span.start + at
-        at -= span.size
-    raise IndexError(at)
-
-
-def _read(source: Source, covered: Sequence[Span]) -> bytes:
-    return b"".join(source.read(span.start, span.size) for span in covered)
+def _position(covered: SplicedSource, at: int) -> int:
+    """The file's byte that is byte ``at`` of what is covered."""
+    return covered.outer(at, at + 1)[0].start
 
 
 def _new_hash(algorithm: str, size: int) -> Callable[[], Any] | None:
@@ -329,82 +280,70 @@ def _new_hash(algorithm: str, size: int) -> Callable[[], Any] | None:
 def _by_trial(
     archive: Archive,
     checksum: Checksum,
-    covered: Sequence[Span],
+    covered: SplicedSource,
     new: Callable[[], Any],
     budget: _Budget,
     progress: Progress,
 ) -> Flip | None:
     suspects = _suspects(archive, checksum, covered)
-    if not budget.take(_work(checksum, covered, suspects)):
+    if not suspects or not budget.take(_work(checksum, covered, suspects)):
         return None
-    size, data = total(covered), _read(archive.source, covered)
+    data = covered.read(0, covered.size)
+    if len(data) < covered.size:
+        return None
     wanted = bytes.fromhex(checksum.stored.zfill(len(checksum.stored) + 1 & ~1))
-    if len(data) < size or not suspects:
-        return None
-    places = _places(covered, suspects)
+    places = [at for run in suspects for at in range(*run)]
     progress.begin("Looking for a flipped bit", len(places))
     found = next(_trials(data, places, new, wanted, progress), None)  # 64 bits of a digest leave no room for another
     if found is None:
         return None
-    at, mask = found
-    offset = _position(covered, at)
     proof = (
         f"Of {8 * len(places):,} candidates it is the one with which the recorded {checksum.algorithm} "
         f"({checksum.stored}) verifies, which proves it."
     )
-    explains = about(archive, covered, checksum.member)
-    subject = _subject(archive, checksum)
-    return Flip(offset, data[at], data[at] ^ mask, proof, True, True, subject, explains, checksum.member)
+    return _flip(archive, checksum, covered, found, proof, offered=True)
 
 
-def _suspects(archive: Archive, checksum: Checksum, covered: Sequence[Span]) -> Sequence[Span]:
-    """The bytes of which each bit may be tried: of many only those in which something was found; none of too many."""
-    size, member = total(covered), checksum.member
-    if size > MAX_COVERED_BYTES or (member is not None and archive.members.codec_at(member) is not Codec.STORED):
+def _suspects(archive: Archive, checksum: Checksum, covered: SplicedSource) -> Sequence[Span]:
+    """What of the covered bytes is tried bit by bit, as stretches of them; none of too many.
+
+    Of many these are only those in which something was found.
+    """
+    member, whole = checksum.member, covered.spans
+    if covered.size > MAX_COVERED_BYTES or (
+        member is not None and archive.members.codec_at(member) is not Codec.STORED
+    ):
         return ()
-    if size <= MAX_SUSPECT_BYTES:
-        return covered
-    digest = {span for each in wrong(archive) if "mismatch" in each.code for span in each.spans}
-    named = {span for each in about(archive, covered, member) for span in each.spans} - digest
-    return intersect(covered, united(named)) or covered
+    chosen: Sequence[Span] = whole
+    if covered.size > MAX_SUSPECT_BYTES:
+        digest = {span for each in wrong(archive) if "mismatch" in each.code for span in each.spans}
+        named = {span for each in about(archive, whole, member) for span in each.spans} - digest
+        chosen = intersect(whole, united(named)) or whole
+    starts = (covered.inner(each.start) or 0 for each in chosen)
+    return [Span(start, start + each.size) for start, each in zip(starts, chosen, strict=True)]
 
 
-def _work(checksum: Checksum, covered: Sequence[Span], suspects: Sequence[Span]) -> int:
+def _work(checksum: Checksum, covered: SplicedSource, suspects: Sequence[Span]) -> int:
     """What trying all bits of the suspects costs, in bytes of a slow hash: each trial hashes what follows its byte."""
-    size, work, at = total(covered), 0, 0
-    for span in covered:
-        for each in intersect([span], suspects):
-            first = size - (at + each.start - span.start)
-            work += 8 * each.size * (first - each.size // 2 + _TRIAL_BYTES)
-        at += span.size
+    work = sum(8 * each.size * (covered.size - each.start - each.size // 2 + _TRIAL_BYTES) for each in suspects)
     return work // (_FAST_HASH if checksum.algorithm.lower().startswith("xx") else 1)
 
 
 def untried(archive: Archive) -> str:
     """A sentence on the bits that were not tried because there are too many; empty where all were."""
     for checksum in _mismatched(archive):
-        covered = subtract(sorted(checksum.covers), sorted(checksum.omits))
-        if not total(covered) or not checksum.stored or _new_hash(checksum.algorithm, 8) is None:
+        covered = _covered(archive, checksum)
+        if not covered.size or not checksum.stored or _new_hash(checksum.algorithm, 8) is None:
             continue
         suspects = _suspects(archive, checksum, covered)
         if not suspects or _work(checksum, covered, suspects) > MAX_LAST_WORK_BYTES:
-            span = Span((suspects or covered)[0].start, (suspects or covered)[-1].stop)
+            tried = suspects or (Span(0, covered.size),)
+            first, last = _position(covered, tried[0].start), _position(covered, tried[-1].stop - 1)
             return (
-                f"Whether it is a single flipped bit was not tried: there are {8 * total(suspects or covered):,} "
-                f"candidates, in the bytes {span.start:,} to {span.stop - 1:,}. "
+                f"Whether it is a single flipped bit was not tried: there are {8 * sum(each.size for each in tried):,} "
+                f"candidates, in the bytes {first:,} to {last:,}. "
             )
     return ""
-
-
-def _places(covered: Sequence[Span], suspects: Sequence[Span]) -> list[int]:
-    """Which of the covered bytes are suspects, counted from the first one that is covered."""
-    found: list[int] = []
-    at = 0
-    for span in covered:
-        for each in intersect([span], suspects):
-            found += range(at + each.start - span.start, at + each.stop - span.start)
-        at += span.size
-    return found
 
 
 def _trials(
@@ -444,26 +383,21 @@ def _trials(
 
 
 def _deflated(
-    archive: Archive, checksum: Checksum, covered: Sequence[Span], size: int, budget: _Budget, progress: Progress
+    archive: Archive, checksum: Checksum, covered: SplicedSource, size: int, budget: _Budget, progress: Progress
 ) -> Flip | None:
     """Try each bit of a deflated member: of a right one the stream ends, the size fits and so does the CRC-32."""
-    stored = total(covered)
+    stored = covered.size
     if stored > MAX_SUSPECT_BYTES or not budget.take(8 * stored * ((stored + size) // 2 + _TRIAL_BYTES)):
         return None
-    data, wanted = _read(archive.source, covered), int(checksum.stored, 16)
     progress.begin("Looking for a flipped bit", stored)
-    found = list(_inflating(data, size, wanted, progress))
+    found = list(_inflating(covered.read(0, stored), size, int(checksum.stored, 16), progress))
     if len(found) != 1:
         return None
-    at, mask = found[0]
-    offset = _position(covered, at)
     proof = (
         f"Of its {8 * stored:,} bits it is the only one with which the data inflates to {in_bytes(size)} that have "
         f"the recorded CRC-32 ({checksum.stored}). A CRC-32 does not prove it."
     )
-    explains = about(archive, covered, checksum.member)
-    subject = _subject(archive, checksum)
-    return Flip(offset, data[at], data[at] ^ mask, proof, False, True, subject, explains, checksum.member)
+    return _flip(archive, checksum, covered, found[0], proof, offered=True)
 
 
 def _inflating(data: bytes, size: int, wanted: int, progress: Progress) -> Iterator[tuple[int, int]]:
@@ -551,9 +485,11 @@ def _repair(archive: Archive, flips: Sequence[Flip], code: str) -> Repair | None
         return None
     size = archive.source.size
     patches = tuple(Patch(each.offset, bytes((each.old,)), bytes((each.new,))) for each in chosen.values())
-    many = len(patches) > 1
-    changes = "; ".join(each.change for each in chosen.values())
-    title = f"Restore {f'{len(patches)} flipped bits' if many else 'the flipped bit'}: {changes}"
+    changes = "; ".join(
+        f"byte {grouped(each.offset)} from {hexadecimal(each.old, 2)} to {hexadecimal(each.new, 2)}"
+        for each in chosen.values()
+    )
+    title = f"Restore {f'{len(patches)} flipped bits' if len(patches) > 1 else 'the flipped bit'}: {changes}"
     fixes = frozenset(finding.code for each in flips for finding in each.explains)
     edit = Edit(title, patches, size, size)
     if code == PROVED_CODE:

@@ -1,15 +1,13 @@
-"""Rules for all names of an archive together: names that collide, and names that Windows rejects.
+"""Names of an archive that collide when they are extracted.
 
-The formats report what is wrong with a single name on every system while they decode.
+The formats report what is wrong with a single name while they decode.
 """
 
 from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from itertools import accumulate
 from unicodedata import normalize
 
 from inspector.core import codes
@@ -17,7 +15,7 @@ from inspector.core.archive import Archive, CappedFindings, Emitter
 from inspector.core.field import Field, FieldTable, locate
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, Members
-from inspector.core.names import MAX_PATH_DEPTH, brief, collision_keys, decoded, unportable
+from inspector.core.names import MAX_PATH_DEPTH, brief, collision_keys, decoded
 from inspector.core.program.progress import Progress
 from inspector.core.span import Spans
 
@@ -27,31 +25,20 @@ _MEMBERS_PER_BLOCK = 16_384
 
 # A name in lower case that matches is its own collision key.
 _PLAIN = re.compile(rb"[^\x80-\xff\\/.][^\x80-\xff\\/]*+(?:/[^\x80-\xff\\/.][^\x80-\xff\\/]*+)*")
-# Matches in lower-case names, each with a slash before and after it.
-_UNPORTABLE = re.compile(
-    rb'[<>:"|?*]|[. ](?=/)|~[0-9](?=[/.])'
-    rb"|/(?:con|prn|aux|nul|(?:com|lpt)(?:[0-9]|\xc2[\xb9\xb2\xb3])|con(?:in|out)\$)(?=[/. ])"
-)
-_HINTS = (*(bytes((byte,)) for byte in b'<>:"|?*~'), b"./", b" /", b"/con", b"/prn", b"/aux", b"/nul", b"/com", b"/lpt")
-"""Each match of _UNPORTABLE contains one of these, and searching for them is much faster."""
 
 
 def report_names(archive: Archive, emitter: Emitter, progress: Progress) -> None:
-    """Report collisions as warnings and names that are not portable as information; raises Cancelled.
+    """Report collisions as warnings; raises Cancelled.
 
     Takes about twenty bytes per member: names are compared by their hashes, and in full only if those are equal.
     """
     members = archive.members
     progress.begin("Comparing names", len(members), "members")
     files, folders = array("q"), array("q")
-    odd = CappedFindings(emitter, codes.NAME_NOT_PORTABLE, "names that are not portable")
     for block in _blocks(members):
         files.extend(hash(key) for _, key in block.files())
         folders.extend(map(hash, block.folders()))
-        for member in block.unportable():
-            _report_unportable(archive, member, odd)
         progress.advance(len(block.names))
-    odd.close()
     twice, both = _shared(files, folders)
     if twice or both:
         _Collisions(archive, emitter, twice, both).report()
@@ -95,15 +82,6 @@ class _Block:
                 folder = folder.rpartition(b"/")[0]
         return found
 
-    def unportable(self) -> Iterable[int]:
-        """The members whose names are likely not portable."""
-        joined = b"/".join((b"", *self.names, b""))
-        if not any(hint in joined for hint in _HINTS):
-            return ()
-        stops = list(accumulate(len(name) + 1 for name in self.names))
-        # One by one: a single name may have millions of places.
-        return sorted({self.first + bisect_right(stops, match.start()) for match in _UNPORTABLE.finditer(joined)})
-
 
 def _blocks(members: Members) -> Iterator[_Block]:
     for first in range(0, len(members), _MEMBERS_PER_BLOCK):
@@ -136,7 +114,6 @@ class _Collisions:
         self._known = {
             finding.member for finding in archive.findings if finding.member is not None and "duplicate" in finding.code
         }
-        self._first = -1, b""
         self._same = CappedFindings(emitter, codes.NAME_DUPLICATE, "names that occur more than once")
         self._alike = CappedFindings(emitter, codes.NAME_COLLISION, "names that are the same on some systems")
         self._mixed = CappedFindings(emitter, codes.NAME_FILE_AND_FOLDER, "names of files that are folders too")
@@ -144,32 +121,21 @@ class _Collisions:
     def report(self) -> None:
         files: dict[bytes, int] = {}
         folders: dict[bytes, int] = {}
+        wanted = self._twice | self._both
         for block in _blocks(self._archive.members):
-            self._look_at_files(block, files)
-            if self._both:
-                self._note_folders(block, folders)
+            for member, key in block.files():
+                if hash(key) in wanted and (earlier := files.setdefault(key, member)) != member:
+                    self._report_pair(earlier, member)
+            for key, member in block.folders().items() if self._both else ():
+                if hash(key) in self._both:
+                    folders.setdefault(key, member)
         for key in sorted(files.keys() & folders.keys()):
             self._report_mixed(files[key], folders[key])
         for kept in (self._same, self._alike, self._mixed):
             kept.close()
 
-    def _look_at_files(self, block: _Block, files: dict[bytes, int]) -> None:
-        wanted = self._twice | self._both
-        for member, key in block.files():
-            if hash(key) in wanted:
-                earlier = files.setdefault(key, member)
-                if earlier != member:
-                    self._report_pair(earlier, member)
-
-    def _note_folders(self, block: _Block, folders: dict[bytes, int]) -> None:
-        for key, member in block.folders().items():
-            if hash(key) in self._both:
-                folders.setdefault(key, member)
-
     def _report_pair(self, earlier: int, later: int) -> None:
-        if self._first[0] != earlier:
-            self._first = earlier, self._archive.members.path(earlier)
-        first, second = self._first[1], self._archive.members.path(later)
+        first, second = map(self._archive.members.path, (earlier, later))
         if first == second:
             if later not in self._known and not self._same.full():
                 message = f"The name '{brief(first)}' occurs more than once: extracted, one file replaces the other."
@@ -197,14 +163,6 @@ def _difference(first: bytes, second: bytes) -> str:
     if normalize("NFC", decoded(first)[0]) == normalize("NFC", decoded(second)[0]):
         return "only in Unicode normalisation"
     return "only in case or in notation"
-
-
-def _report_unportable(archive: Archive, member: int, odd: CappedFindings) -> None:
-    if odd.full():
-        return
-    path = archive.members.path(member)
-    for reason in unportable(path)[:1]:
-        odd.add(f"The name '{brief(path)}' is not portable: it {reason}.", name_spans(archive, member), member)
 
 
 def name_spans(archive: Archive, index: int) -> Spans:

@@ -1,4 +1,4 @@
-"""Names that collide or are not portable, in every format alike."""
+"""Names that collide, in every format alike."""
 
 from __future__ import annotations
 
@@ -86,12 +86,6 @@ def test_a_folder_told_by_its_mark_is_a_folder() -> None:
     assert codes(reported([b"a", b"a"], folders=(0,))) == [("name-file-and-folder", 1)]
 
 
-def test_names_that_windows_does_not_take_are_information() -> None:
-    found = reported([b"fine", b"COM1.txt", b"x/what?", b"end.", b"plain"])
-    assert codes(found) == [("name-not-portable", 1), ("name-not-portable", 2), ("name-not-portable", 3)]
-    assert {finding.severity for finding in found} == {Severity.INFO}
-
-
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
 def test_collisions_are_found_across_blocks(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(name_rules, "_MEMBERS_PER_BLOCK", size)
@@ -99,7 +93,6 @@ def test_collisions_are_found_across_blocks(size: int, monkeypatch: pytest.Monke
     assert sorted(codes(reported(names)), key=str) == [
         ("name-collision", 4),
         ("name-file-and-folder", 3),
-        ("name-not-portable", 7),
     ]
 
 
@@ -159,13 +152,6 @@ def test_collisions_lead_to_the_names_in_every_format(builder: Builder, tmp_path
     assert [data[start:stop].strip(b'"\0') for start, stop in finding.spans] == [b"docs/Readme", b"docs/README"]
     assert finding.member == 2
     assert report.state is State.WARNING
-
-
-@each_builder
-def test_names_that_are_not_portable_leave_an_archive_sound(builder: Builder, tmp_path: Path) -> None:
-    report = check(builder(tmp_path, ["aux.txt", "ab:c"]))
-    assert report.state is State.SOUND
-    assert [finding.code for finding in report.archives[0].findings] == ["name-not-portable"] * 2
 
 
 def test_what_decoding_said_is_not_said_again(tmp_path: Path) -> None:
