@@ -59,7 +59,7 @@ def sampled(number: int) -> range:
 
 def is_text(data: bytes) -> bool:
     """Whether a program may have printed this."""
-    return all(byte >= 32 or byte in b"\t\r\n\x1a" for byte in data) and data.isascii()
+    return data.isascii() and all(byte >= 32 or byte in b"\t\r\n\x1a\x1b" for byte in data)
 
 
 def first_line(data: bytes) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct
@@ -18,10 +19,10 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, hexadecimal, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.span import Span, intersect, subtract, total, united
-from inspector.core.verdict import VERDICTS, Verdict
+from inspector.core.verdict import Verdict
 from inspector.formats import damage_of
 from inspector.formats._causes.flips import untried
-from inspector.formats._causes.survey import Survey
+from inspector.formats._causes.survey import Survey, members_with
 from inspector.formats._damage import PART_SIZES
 
 SECTOR_BYTES = 512
@@ -52,39 +53,30 @@ class Suspects(Struct, frozen=True):
     structure: list[Span]
     data: list[Span]
 
-    def explain(self, archive: Archive, hole: Span) -> tuple[Finding, ...]:
-        """The findings near a stretch of bytes."""
-        wide = Span(hole.start - NEAR_BYTES, hole.stop + NEAR_BYTES)
-        return tuple(
-            each
-            for each in wrong(archive)
-            if any(span.start < wide.stop and wide.start < span.stop for span in each.spans)
-        )
+    def explain(self, archive: Archive, *holes: Span) -> tuple[Finding, ...]:
+        """The findings near some bytes."""
+        wide = united([Span(hole.start - NEAR_BYTES, hole.stop + NEAR_BYTES) for hole in holes])
+        return tuple(each for each in wrong(archive) if any(_meets(span, wide) for span in each.spans))
 
 
 def suspects(archive: Archive) -> Suspects:
     """Where something is wrong with an archive."""
-    mismatch = VERDICTS.index(Verdict.MISMATCH)
-    doubtful = VERDICTS.index(Verdict.DOUBTFUL)
-    content: list[Span] = []
-    for verdict in (mismatch, doubtful):
-        member = archive.verdicts.find(verdict)
-        while member >= 0 and len(content) < MAX_SPANS:
-            content += archive.members[member].spans
-            member = archive.verdicts.find(verdict, member + 1)
+    members = archive.members
+    bad = set(islice(members_with(archive, Verdict.MISMATCH, Verdict.DOUBTFUL), MAX_SPANS))
+    content = [span for member in bad for span in members[member].spans]
     structure: list[Span] = []
     for finding in wrong(archive)[:MAX_SPANS]:
-        if finding.code in _OUTSIDE:
-            continue
-        target = content if "mismatch" in finding.code else structure
-        target += finding.spans[:MAX_SPANS]
-    bad = united(content)
-    members = archive.members
-    data: list[Span] = []
-    for member in range(min(len(members), MAX_SPANS)):
-        if not len(archive.verdicts) or archive.verdicts[member] not in (mismatch, doubtful):
-            data += members.seen(member).spans
-    return Suspects(bad, united(structure), subtract(united(data), bad))
+        if finding.code not in _OUTSIDE:
+            target = content if "mismatch" in finding.code else structure
+            target += finding.spans[:MAX_SPANS]
+    contradicted = united(content)
+    data = [
+        span
+        for member in range(min(len(members), MAX_SPANS))
+        if member not in bad
+        for span in members.seen(member).spans
+    ]
+    return Suspects(contradicted, united(structure), subtract(united(data), contradicted))
 
 
 # ---- zeros -----------------------------------------------------------------------------------------------------------
@@ -102,7 +94,7 @@ def zeros(archive: Archive, survey: Survey, bad: Suspects, explained: Sequence[S
     near = united([Span(span.start - NEAR_BYTES, span.stop + NEAR_BYTES) for span in bad.structure])
     holes = [hole for run in survey.runs if (hole := _hole(archive, survey.size, run, bad, near, explained))]
     parts = [each for each in holes if part_size(each, survey.size)]
-    blocks = [each for each in holes if not part_size(each, survey.size)]
+    blocks = [each for each in holes if each not in parts]
     if parts:
         yield _zero_parts(archive, parts, survey.size, bad)
     if blocks:
@@ -117,12 +109,14 @@ def _hole(
     ``near`` is what lies near a structure where something is wrong.
     """
     damage = damage_of(archive)
-    if not _is_damage(run, size, bad, near, explained, damage) or (not damage.block and _is_padding(archive, run)):
+    if not _is_damage(run, size, bad, near, explained, damage):
         return None
+    if not damage.block and run.size <= _MAX_PADDING_BYTES:
+        chain = locate(archive.fields, (run.start + run.stop) // 2)
+        if chain and chain[-1][1].kind is Kind.PADDING:
+            return None  # what a format of blocks passes over as padding may be lost members
     low = -(-(run.start) // SECTOR_BYTES) * SECTOR_BYTES
-    high = run.stop // SECTOR_BYTES * SECTOR_BYTES
-    if run.stop == size:
-        high = size
+    high = size if run.stop == size else run.stop // SECTOR_BYTES * SECTOR_BYTES
     slack = damage.block or SLACK_BYTES  # the padding of the member before
     aligned = low - run.start <= slack and run.stop - high <= SLACK_BYTES and high - low >= SECTOR_BYTES
     if aligned:
@@ -132,14 +126,6 @@ def _hole(
 
 
 _MIN_UNALIGNED = 256
-
-
-def _is_padding(archive: Archive, run: Span) -> bool:
-    """Whether the format fills up its archives there. What one of blocks passes over as padding may be lost members."""
-    if run.size > _MAX_PADDING_BYTES:
-        return False
-    chain = locate(archive.fields, (run.start + run.stop) // 2)
-    return bool(chain) and chain[-1][1].kind is Kind.PADDING
 
 
 _MAX_PADDING_BYTES = 4_096
@@ -182,8 +168,7 @@ def _zero_parts(archive: Archive, holes: Sequence[Span], size: int, bad: Suspect
         f"{ranges}{more} again (curl --range {first.start}-{first.stop - 1}) and write them there, or download "
         "the file again."
     )
-    found = {id(each): each for hole in holes for each in bad.explain(archive, hole)}
-    return FoundCause(Cause.ZERO_PART, message, tuple(holes), tuple(found.values()))
+    return FoundCause(Cause.ZERO_PART, message, tuple(holes), bad.explain(archive, *holes))
 
 
 def _alignment(span: Span) -> int:
@@ -218,8 +203,7 @@ def _zero_blocks(archive: Archive, holes: Sequence[Span], bad: Suspects) -> Foun
         f"{why}{others} Restore {'it' if len(holes) == 1 else 'them'} from another copy; then check disk and file "
         "system. What lies elsewhere is not affected."
     )
-    found = {id(each): each for hole in holes for each in bad.explain(archive, hole)}
-    return FoundCause(Cause.ZERO_BLOCK, message, tuple(holes), tuple(found.values()))
+    return FoundCause(Cause.ZERO_BLOCK, message, tuple(holes), bad.explain(archive, *holes))
 
 
 # ---- copies ----------------------------------------------------------------------------------------------------------
@@ -370,7 +354,9 @@ def changed_bytes(archive: Archive, left: Sequence[Finding]) -> FoundCause | Non
         return None  # each says more of itself
     else:
         first = f"Bytes between {low:,} and {high - 1:,} are not those that were written."
-    about = f" They belong to {_names(archive, members)}." if members else ""
+    shown = ", ".join(visible(archive.members.path(each)) for each in members[:_MAX_NAMES])
+    more = f" and {len(members) - _MAX_NAMES:,} more" if len(members) > _MAX_NAMES else ""
+    about = f" They belong to {shown}{more}." if members else ""
     left_out = untried(archive)
     message = (
         f"{first} {count(len(left), 'finding')} about {in_bytes(total(spans))} from byte {low:,} on "
@@ -380,10 +366,3 @@ def changed_bytes(archive: Archive, left: Sequence[Finding]) -> FoundCause | Non
         f"{'Another copy shows which it is.' if undecided else 'Restore these bytes from another copy.'}"
     )
     return FoundCause(Cause.CHANGED_BYTES, message, tuple(spans[:64]), tuple(left), adopts=True)
-
-
-def _names(archive: Archive, members: Sequence[int]) -> str:
-    """Some names in words."""
-    shown = ", ".join(visible(archive.members.path(each)) for each in members[:_MAX_NAMES])
-    more = len(members) - _MAX_NAMES
-    return f"{shown} and {more:,} more" if more > 0 else shown

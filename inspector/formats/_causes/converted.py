@@ -12,10 +12,11 @@ from inspector.core.archive import Archive
 from inspector.core.cause import CONVERT_CODE, Cause
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
-from inspector.core.source import BytesSource, Source
+from inspector.core.source import BytesSource
+from inspector.core.span import Span
 from inspector.formats._causes.encodings import ENCODINGS, NOT_CONVERTED, Convert
 from inspector.formats._causes.identity import BYTE_ORDERS, reordered
-from inspector.formats._causes.wrapped import copy_of
+from inspector.formats._causes.wrapped import Kept, copy_of
 
 MAX_CONVERTED_BYTES = 16 << 20
 """A larger file is not converted back: it would be held in memory several times."""
@@ -40,11 +41,11 @@ def convert_back(archive: Archive, cause: Cause, progress: Progress) -> Repair |
             made = convert(data)
         except NOT_CONVERTED:
             continue
-        if made == data or not made:
+        if made in (data, b""):
             continue
-        claim = _ASSUMED if cause is Cause.TEXT_MODE else ""
-        title = f"{what}, in a copy"
-        repair = copy_of(archive, _Converted(source, made), CONVERT_CODE, title, _PROOF, progress, claim)
+        claim, title = _ASSUMED if cause is Cause.TEXT_MODE else "", f"{what}, in a copy"
+        copy = Kept(source, [Span(0, len(made))], BytesSource(made))
+        repair = copy_of(archive, copy, CONVERT_CODE, title, _PROOF, progress, claim)
         if repair is not None:
             return repair
     return None
@@ -52,17 +53,6 @@ def convert_back(archive: Archive, cause: Cause, progress: Progress) -> Repair |
 
 _PROOF = "Converted back, the archive has no error; it was decoded and checked."
 _ASSUMED = "The file was converted so and not otherwise: its structure fits then, and no member has a digest."
-
-
-class _Converted(BytesSource):
-    """The bytes of a file converted back, with the files beside it."""
-
-    def __init__(self, source: Source, data: bytes) -> None:
-        super().__init__(data, source.name)
-        self._beside = source
-
-    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
-        return self._beside.sibling(suffix, instead_of)
 
 
 # ---- text ----------------------------------------------------------------------------------------------------------

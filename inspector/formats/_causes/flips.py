@@ -30,8 +30,9 @@ from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import SplicedSource
 from inspector.core.span import Span, intersect, subtract, united
-from inspector.core.verdict import VERDICTS, Checksum, Verdict
+from inspector.core.verdict import Checksum, Verdict
 from inspector.formats import damage_of, format_of
+from inspector.formats._causes.survey import members_with
 
 # ---- the bit of a CRC-32 ---------------------------------------------------------------------------------------------
 
@@ -152,11 +153,7 @@ def _mismatched(archive: Archive) -> Iterator[Checksum]:
     if len(rows) <= MAX_ROWS:
         yield from (row for row in rows if row.verdict is Verdict.MISMATCH)
         return
-    wanted, at = VERDICTS.index(Verdict.MISMATCH), -1
-    for _ in range(MAX_FLIPS):
-        at = archive.verdicts.find(wanted, at + 1)
-        if at < 0:
-            return
+    for at in islice(members_with(archive, Verdict.MISMATCH), MAX_FLIPS):
         yield from (row for row in rows[at : at + 2] if row.verdict is Verdict.MISMATCH and row.member == at)
 
 

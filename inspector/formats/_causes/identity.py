@@ -22,7 +22,8 @@ from inspector.core.source import Source, is_remote
 from inspector.core.span import Span
 from inspector.formats import FORMATS, damage_of, format_of
 from inspector.formats._causes.encodings import ENCODINGS, NOT_CONVERTED
-from inspector.formats._zstd import BLOCK_HEADER, MAGIC, RLE, header_size
+from inspector.formats._damage import is_text
+from inspector.formats._zstd import Stream, ZstdError
 
 HEAD_BYTES = 4096
 """Bytes read at the beginning."""
@@ -195,10 +196,13 @@ def identify(archive: Archive) -> FoundCause | None:
 
 def _response(file: _File) -> FoundCause | None:
     found = RESPONSE.match(file.head) or FORM.match(file.head) or HEADERS.match(file.head)
-    if found is None or (file.may_begin_with_data and file.listed and _added_bytes(file.archive) != found.end()):
+    if found is None:
         return None
-    size = found.end()
-    kind = "an HTTP response"
+    size, kind = found.end(), "an HTTP response"
+    if file.may_begin_with_data and file.listed:
+        index = next((each.spans[0].start for each in file.archive.fields if each.name == "index" and each.spans), 0)
+        if index - max(file.archive.members.stops) != size:
+            return None
     if FORM.match(file.head):
         kind = "a form" if b"Content-Disposition" in found[0] else "a part of an HTTP response"
     message = (
@@ -207,13 +211,6 @@ def _response(file: _File) -> FoundCause | None:
         f"cut the headers off: tail -c +{size + 1} {file.name} > FIXED."
     )
     return FoundCause(Cause.RESPONSE_HEADERS, message, (Span(0, size),))
-
-
-def _added_bytes(archive: Archive) -> int:
-    """How far the index of an archive stands behind where its members end, in bytes."""
-    stops = archive.members.stops
-    index = next((each for each in archive.fields if each.name == "index" and each.spans), None)
-    return index.spans[0].start - max(stops) if index is not None and len(stops) else 0
 
 
 def _framing(file: _File) -> FoundCause | None:
@@ -272,10 +269,6 @@ def _code(file: _File) -> str:
     return f": {found[1].decode('ascii', 'replace')}" if found else ""
 
 
-def _is_small(file: _File) -> bool:
-    return file.source.size <= HEAD_BYTES
-
-
 _SERVER = "the error message of a server"
 _ANSWER = (
     "was saved in the place of the archive. Download it again, with an address and credentials that are allowed to "
@@ -308,7 +301,7 @@ _TEXTS = (
         _SERVER,
         _ERROR_TEXT,
         lambda file, _: f'All of it is "{_shown(file.text, 80)}". The download failed, and the answer {_ANSWER}',
-        lambda file: file.source.size <= _MAX_ERROR_BYTES and _is_plain(file.text),
+        lambda file: file.source.size <= _MAX_ERROR_BYTES and is_text(file.text),
     ),
     _Text(
         Cause.ERROR_PAGE,
@@ -327,16 +320,14 @@ _TEXTS = (
             f"It stands for a file of {in_bytes(int(found[1]))} that was not fetched. Run git lfs pull in the "
             "repository, or download the file itself rather than the pointer."
         ),
-        _is_small,
     ),
     _Text(
         Cause.POINTER,
         "a git-annex pointer",
         _ANNEX,
         lambda *_: f"{_NOT_FETCHED} git annex get in the repository.",
-        _is_small,
     ),
-    _Text(Cause.POINTER, "a DVC pointer", _DVC, lambda *_: f"{_NOT_FETCHED} dvc pull in the repository.", _is_small),
+    _Text(Cause.POINTER, "a DVC pointer", _DVC, lambda *_: f"{_NOT_FETCHED} dvc pull in the repository."),
 )
 
 
@@ -348,14 +339,11 @@ def _text_file(file: _File) -> FoundCause | None:
         return None
     for each in _TEXTS:
         found = each.begins.match(file.text)
-        if found is not None and each.fits(file):
+        small = each.cause is not Cause.POINTER or file.source.size <= HEAD_BYTES
+        if found is not None and small and each.fits(file):
             message = f"This is {each.thing}, not {file.what}{_code(file)}. {each.rest(file, found)}"
             return FoundCause(each.cause, message, (Span(0, file.source.size),))
     return None
-
-
-def _is_plain(data: bytes) -> bool:
-    return data.isascii() and not any(byte < 32 and byte not in b"\t\r\n" for byte in data)
 
 
 # ---- compressed and encoded ----------------------------------------------------------------------------------------
@@ -366,14 +354,12 @@ def _matching(data: bytes, signatures: tuple[Signature, ...]) -> Signature | Non
 
 
 def _compressed(file: _File) -> FoundCause | None:
-    found = None if file.listed else _matching(file.head, _COMPRESSED) or _bare_stream(file)
-    if found is None:
+    if file.listed or file.archive.format.startswith("datas3t-"):  # its metadata is zstd
+        return None
+    found = _matching(file.head, _COMPRESSED) or _bare_stream(file)
+    if found is None or (file.may_begin_with_data and not _ends_there(file, found)):
         return None
     if found.begins == b"BZh" and not re.match(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)", file.head):
-        return None
-    if file.archive.format.startswith("datas3t-"):  # its metadata is zstd
-        return None
-    if file.may_begin_with_data and not _ends_there(file, found):
         return None
     message = (
         f"This is {found.called}, not {file.what}. It begins with {file.head[: len(found.begins)].hex(' ')}."
@@ -386,13 +372,12 @@ def _compressed(file: _File) -> FoundCause | None:
 def _bare_stream(file: _File) -> Signature | None:
     """A stream of zlib or of the old lzma, which have no signature: what is inside can be unpacked."""
     head = file.head
-    if len(head) < 64 or file.archive.format.startswith("datas3t-"):
-        return None
+    found = None
     if head[:1] == b"x" and int.from_bytes(head[:2], "big") % 31 == 0:
         found = Signature(head[:2], "a zlib stream", "zlib-flate -uncompress")
     elif head[:3] == b"\x5d\0\0" and head[13:14] == b"\0":
         found = Signature(head[:5], "an lzma file", "unlzma")
-    else:
+    if found is None or len(head) < 64:
         return None
     return found if len(_unpacked(file, found)) >= min(len(head), _MIN_UNPACKED_BYTES) else None
 
@@ -408,33 +393,28 @@ _NEW: dict[str, Callable[[], Any]] = {
 
 def _unpacked(file: _File, found: Signature) -> bytes:
     """The first bytes inside; empty where they cannot be unpacked here."""
-    new = _NEW.get(found.command)
-    if new is None:
-        return b""
-    try:
-        return bytes(new().decompress(file.head, HEAD_BYTES))
-    except (zlib.error, lzma.LZMAError, OSError, ValueError, EOFError, MemoryError):
-        return b""
+    with suppress(*_NOT_UNPACKED):
+        return bytes(_NEW[found.command]().decompress(file.head, HEAD_BYTES)) if found.command in _NEW else b""
+    return b""
+
+
+_NOT_UNPACKED = (zlib.error, lzma.LZMAError, ZstdError, OSError, ValueError, EOFError, MemoryError)
 
 
 def _ends_there(file: _File, found: Signature) -> bool:
     """Whether the compressed data ends where the file does, so that it is not the first member of a CAF."""
-    new = _NEW.get(found.command)
     if file.source.size > MAX_UNPACKED_BYTES:
         return False
-    data = file.source.read(0, file.source.size)
-    if found.command == "unzstd":
-        return _zstd_ends(data)
+    data, new = file.source.read(0, file.source.size), _NEW.get(found.command)
     if found.command == "7z x":
         return 32 + int.from_bytes(data[12:20], "little") + int.from_bytes(data[20:28], "little") == len(data)
-    if new is None:
-        return False
-    try:
-        while data:
+    with suppress(*_NOT_UNPACKED):
+        if found.command == "unzstd":
+            return _zstd_ends(data)
+        while data and new is not None:
             data = _after_stream(new(), data)
-    except (zlib.error, lzma.LZMAError, OSError, ValueError, EOFError, MemoryError):
-        return False
-    return True
+        return not data
+    return False
 
 
 def _after_stream(unpacker: Any, data: bytes) -> bytes:
@@ -450,18 +430,13 @@ def _after_stream(unpacker: Any, data: bytes) -> bytes:
 
 
 def _zstd_ends(data: bytes) -> bool:
-    """Whether the frames that zstd data consists of end with it."""
-    at = 0
-    while data[at : at + 4] == MAGIC and at + 5 < len(data):
-        checked = data[at + 4] & 4
-        at += header_size(data[at + 4])
-        last = False
-        while not last and at + BLOCK_HEADER <= len(data):
-            head = int.from_bytes(data[at : at + BLOCK_HEADER], "little")
-            last, size = bool(head & 1), 1 if head >> 1 & 3 == RLE else head >> 3
-            at += BLOCK_HEADER + size
-        at += 4 if checked else 0
-    return at == len(data)
+    """Whether the frames that zstd data consists of end with it; raises ZstdError and EOFError."""
+    stream, made = Stream(skippable=True), 0
+    for piece in stream.feed(data):
+        made += len(piece)
+        if made > MAX_RATIO * MAX_UNPACKED_BYTES:
+            raise EOFError
+    return stream.ended
 
 
 def _inside(data: bytes) -> str:
@@ -521,17 +496,14 @@ def _some_text(file: _File) -> FoundCause | None:
 
 def _wide(file: _File) -> FoundCause | None:
     """Text of 16 bits a character: every second byte is zero."""
-    head, tail = file.head[:4_096], file.tail[-512:]
-    marked = head.startswith((b"\xff\xfe", b"\xfe\xff"))
-    body = head[2:] if marked else head
+    marked = file.head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    body = file.head[2:] if marked else file.head
+    ends = file.tail[len(file.tail) % 2 :]
     if file.listed or file.source.size % 2 or len(body) < _MIN_WIDE_BYTES:
         return None
-    low, high = body[::2], body[1::2]
-    zeros = min(sum(map(bool, low)), sum(map(bool, high)))
-    others = max(sum(map(bool, low)), sum(map(bool, high)))
-    ends = tail[len(tail) % 2 :]
-    end_zeros = min(sum(map(bool, ends[::2])), sum(map(bool, ends[1::2])))
-    if zeros > len(body) // 50 or end_zeros > len(ends) // 50 or others < len(body) // (64 if marked else 8):
+    fewest, most = sorted(len(half) - half.count(0) for half in (body[::2], body[1::2]))
+    at_the_end = min(len(half) - half.count(0) for half in (ends[::2], ends[1::2]))
+    if fewest > len(body) // 50 or at_the_end > len(ends) // 50 or most < len(body) // (64 if marked else 8):
         return None
     message = (
         "The file was encoded as UTF-16 text, so each byte became two. Every second byte is zero, and the rest is "
@@ -541,7 +513,7 @@ def _wide(file: _File) -> FoundCause | None:
     return FoundCause(Cause.TEXT_MODE, message, (Span(0, file.source.size),))
 
 
-class _Order(Struct, frozen=True):
+class _Order(NamedTuple):
     """A wrong order of bytes: those of each word, in their order by ``places``, were written one after the other."""
 
     places: tuple[int, ...]
@@ -572,9 +544,14 @@ def _swapped(file: _File) -> FoundCause | None:
     if file.listed or len(file.head) < 512:
         return None
     for order in BYTE_ORDERS:
-        size = len(order.places)
-        at = file.source.size - len(file.tail)
-        what = _right_order(file, reordered(file.head[:1_024], order), reordered(file.tail[-at % size :], order))
+        at = len(file.tail) - file.source.size
+        head, tail = reordered(file.head[:1_024], order), reordered(file.tail[at % len(order.places) :], order)
+        if head.startswith(b"PK\3\4") or head[257:262] == b"ustar":
+            what = f'begins with "{"PK" if head.startswith(b"PK") else "ustar"}" if they are swapped back'
+        elif b'"start_byte"' in tail:
+            what = "ends in an index if they are swapped back"
+        else:
+            what = damage_of(file.archive).turned(file.head, head)
         if what:
             how = f"Swap them back in a copy ({order.command}), or copy it again" if order.command else "Copy it again"
             message = (
@@ -583,15 +560,6 @@ def _swapped(file: _File) -> FoundCause | None:
             )
             return FoundCause(Cause.BYTE_ORDER, message, (Span(0, file.source.size),))
     return None
-
-
-def _right_order(file: _File, head: bytes, tail: bytes) -> str:
-    """What shows that a file has its bytes in the right order so; empty for nothing."""
-    if head.startswith(b"PK\3\4") or head[257:262] == b"ustar":
-        return f'begins with "{"PK" if head.startswith(b"PK") else "ustar"}" if they are swapped back'
-    if b'"start_byte"' in tail:
-        return "ends in an index if they are swapped back"
-    return damage_of(file.archive).turned(file.head, head)
 
 
 def reordered(data: bytes, order: _Order) -> bytes:

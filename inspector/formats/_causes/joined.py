@@ -77,8 +77,14 @@ def joined_parts(archive: Archive, progress: Progress) -> tuple[Part, ...]:
     newer = damage_of(archive).newer(archive)
     if newer is not None:
         return (Part(0, newer.stop, newer.kind), Part(newer.stop, source.size, archive.format, whole=False, old=True))
-    parts = _in_a_row(source, progress)
-    at = parts[-1].stop if parts else 0
+    parts: list[Part] = []
+    at = 0
+    while at < source.size and len(parts) < MAX_PARTS:
+        found = _forward(source, at, progress)
+        if found is None or found.stop <= at:
+            break
+        parts.append(found)
+        at = found.stop
     if at < source.size and (last := _backward(source, at)) is not None:
         if last.start > at and (first := _begun(source, at)):
             parts.append(Part(at, last.start, first, whole=False))
@@ -91,24 +97,6 @@ def joined_parts(archive: Archive, progress: Progress) -> tuple[Part, ...]:
     if len(parts) < 2 or not _plausible(archive, parts):
         return ()
     return tuple(parts)
-
-
-def is_known(archive: Archive) -> bool:
-    """Whether a check has found another archive already, so that no more is read to tell them apart."""
-    return damage_of(archive).newer(archive) is not None
-
-
-def _in_a_row(source: Source, progress: Progress) -> list[Part]:
-    """The archives from the beginning on, each where the one before it ends."""
-    parts: list[Part] = []
-    at = 0
-    while at < source.size and len(parts) < MAX_PARTS:
-        found = _forward(source, at, progress)
-        if found is None or found.stop <= at:
-            break
-        parts.append(found)
-        at = found.stop
-    return parts
 
 
 def _rest(source: Source, at: int) -> Sequence[Part]:
@@ -134,11 +122,8 @@ def _plausible(archive: Archive, parts: Sequence[Part]) -> bool:
 
 def _forward(source: Source, at: int, progress: Progress) -> Part | None:
     """The archive that begins at ``at``, if it has an end."""
-    for kind, known in _formats().items():
-        stop = known.damage().end(source, at, progress)
-        if stop is not None:
-            return Part(at, stop, kind)
-    return None
+    stops = ((kind, known.damage().end(source, at, progress)) for kind, known in _formats().items())
+    return next((Part(at, stop, kind) for kind, stop in stops if stop is not None), None)
 
 
 # ---- where an archive begins ----------------------------------------------------------------------------------------
@@ -146,11 +131,8 @@ def _forward(source: Source, at: int, progress: Progress) -> Part | None:
 
 def _backward(source: Source, low: int) -> Part | None:
     """The archive that ends with the file and begins at ``low`` or after it."""
-    for kind, known in _formats().items():
-        start = known.damage().last(source, low)
-        if start is not None:
-            return Part(start, source.size, kind)
-    return None
+    starts = ((kind, known.damage().last(source, low)) for kind, known in _formats().items())
+    return next((Part(start, source.size, kind) for kind, start in starts if start is not None), None)
 
 
 def _begun(source: Source, at: int) -> str:
@@ -197,25 +179,22 @@ def joined(archive: Archive, progress: Progress) -> FoundCause | None:
     number = {2: "Two", 3: "Three", 4: "Four"}.get(len(parts), f"{len(parts):,}")
     name = name_of(archive)
     places = "; ".join(part.words for part in parts[:8])
-    rest = source_rest(archive.source, parts)
+    left = archive.source.size - parts[-1].stop
+    rest = f"{in_bytes(left)} follow that belong to none." if left else ""
     first = f"{number} archives are joined in this file, one after the other."
     if old:
         first = "A new archive was written over a longer old one, and the old one's tail is left."
         newer = damage_of(archive).newer(archive)
         if newer is not None and not newer.certain:
             first = "There is a whole archive at the beginning, and a longer one that lists it goes on after it."
+    addresses = " and ".join([f"{name}{address(part)}" for part in parts if not part.old][:4])
     message = (
-        f"{first} They are {places}{', and more' if len(parts) > 8 else ''}.{rest} Each can be listed, opened and "
-        f"extracted by itself as {_addresses(name, parts)}; repair with a copy as its target splits them into files."
+        f"{first} They are {places}{', and more' if len(parts) > 8 else ''}.{f' {rest}' if rest else ''} Each can be "
+        f"listed, opened and extracted by itself as {addresses or f'{name}!/@START-STOP'}; repair with a copy as its "
+        "target splits them into files."
     )
     spans = tuple(Span(part.start, part.stop) for part in parts)
-    return FoundCause(Cause.JOINED, message, spans, tuple(wrong(archive)), (_split(archive, parts),))
-
-
-def source_rest(source: Source, parts: Sequence[Part]) -> str:
-    """A sentence on the bytes that belong to none of the parts; empty where there are none."""
-    rest = source.size - parts[-1].stop
-    return f" {in_bytes(rest)} follow that belong to none." if rest else ""
+    return FoundCause(Cause.JOINED, message, spans, tuple(wrong(archive)), (_split(archive, parts, rest),))
 
 
 def address(part: Part) -> str:
@@ -223,13 +202,8 @@ def address(part: Part) -> str:
     return f"!/@{part.start}-{part.stop}"
 
 
-def _addresses(name: str, parts: Sequence[Part]) -> str:
-    found = [f"{name}{address(part)}" for part in parts if not part.old][:4]
-    return " and ".join(found) if found else f"{name}!/@START-STOP"
-
-
-def _split(archive: Archive, parts: Sequence[Part]) -> Repair:
-    """Write the first archive to the copy and every other one beside it."""
+def _split(archive: Archive, parts: Sequence[Part], rest: str) -> Repair:
+    """Write the first archive to the copy and every other one beside it; ``rest`` says what belongs to none."""
     first, *others = parts
     suffixes = [suffix for kind in _formats() for suffix in _suffixes_of(kind)]
     ending = next((each for each in suffixes if archive.source.name.endswith(each)), "")
@@ -237,15 +211,12 @@ def _split(archive: Archive, parts: Sequence[Part]) -> Repair:
         Companion(f"-{number}{_suffix(archive, part)}", ending, _content(archive, part))
         for number, part in enumerate(others, 2)
     )
-    loses = (source_rest(archive.source, parts).strip(),) if source_rest(archive.source, parts) else ()
-    if any(part.old for part in parts):
-        loses = (*loses, "What the newer archive was written over of the older one.")
-    title = f"Split the file: write each of the {len(parts):,} archives to a file of its own"
-    codes = frozenset(each.code for each in wrong(archive))
+    over = "What the newer archive was written over of the older one." if any(part.old for part in parts) else ""
+    loses = tuple(filter(None, (rest, over)))
     return Repair(
         SPLIT_CODE,
-        title,
-        codes,
+        f"Split the file: write each of the {len(parts):,} archives to a file of its own",
+        frozenset(each.code for each in wrong(archive)),
         loses,
         content=_content(archive, first),
         lossless="" if loses else "Every byte of the file is in one of them.",

@@ -16,7 +16,7 @@ from inspector.formats._causes.blocks import NEAR_BYTES, Suspects, changed_bytes
 from inspector.formats._causes.converted import convert_back
 from inspector.formats._causes.ends import trailing, truncated
 from inspector.formats._causes.flips import MAX_LAST_WORK_BYTES, flipped_bits
-from inspector.formats._causes.joined import is_known, joined
+from inspector.formats._causes.joined import joined
 from inspector.formats._causes.parts import doubled, moved_parts, swapped
 from inspector.formats._causes.survey import Survey, may_be_surveyed, survey
 from inspector.formats._causes.text_mode import text_mode
@@ -86,7 +86,11 @@ def _holes(look: _Look) -> Sequence[FoundCause]:
 
 
 _BEFORE_FLIPS: tuple[_Question, ...] = (
-    (lambda look: look.may_read or is_known(look.archive), lambda look: joined(look.archive, look.progress)),
+    # What a check has found already needs no more reading to tell the archives apart.
+    (
+        lambda look: look.may_read or look.damage.newer(look.archive) is not None,
+        lambda look: joined(look.archive, look.progress),
+    ),
     (_always, lambda look: in_front(look.archive, look.progress)),
     (_always, lambda look: look.damage.flipped_record(look.archive, look.progress)),
 )

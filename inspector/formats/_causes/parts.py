@@ -11,7 +11,7 @@ bytes that they read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 
 from msgspec import Struct
 
@@ -23,16 +23,16 @@ from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span, intersect
-from inspector.core.verdict import VERDICTS, Verdict
+from inspector.core.verdict import Verdict
 from inspector.formats import damage_of
 from inspector.formats._causes.blocks import MAX_SPANS
-from inspector.formats._causes.survey import PIECE_BYTES, Survey
+from inspector.formats._causes.survey import PIECE_BYTES, Survey, members_with
 from inspector.formats._causes.wrapped import without
 from inspector.formats._damage import PART_SIZES, SMALL_SIZES, fewer, find_doubled, part_of
+from inspector.formats._signatures import found_outside
 
 MAX_SEARCHES = 6
 """Times that the whole file is searched for a landmark that is elsewhere."""
-_OVERLAP = 128
 
 
 class _Run(Struct, frozen=True):
@@ -124,19 +124,10 @@ def _is_at(source: Source, place: Landmark, at: int) -> bool:
 
 def _find(source: Source, place: Landmark, progress: Progress) -> int | None:
     """The one place where a landmark is; None where there is none, or several."""
-    found: list[int] = []
-    step = PIECE_BYTES
-    for start in range(0, source.size, step):
-        data = source.read(start, step + _OVERLAP + len(place.name))
-        at = data.find(place.name)
-        while 0 <= at < step:
-            if _is_at(source, place, start + at - place.at):
-                found.append(start + at - place.at)
-            if len(found) > 1:
-                return None
-            at = data.find(place.name, at + 1)
-        progress.advance(0)
-    return found[0] if found else None
+    progress.begin("Looking for what moved", source.size)
+    names = found_outside(source, place.name, (), source.size, progress)
+    found = list(islice((at - place.at for at in names if _is_at(source, place, at - place.at)), 2))
+    return found[0] if len(found) == 1 else None
 
 
 # ---- what happened -------------------------------------------------------------------------------------------------
@@ -234,7 +225,7 @@ def swapped(archive: Archive, progress: Progress) -> FoundCause | None:
     """Two parts of one size that changed places. Raises SourceError and Cancelled."""
     size = archive.source.size
     damage = damage_of(archive)
-    if not _has_errors(archive) or not damage.order_proved:
+    if not any(each.severity is Severity.ERROR for each in wrong(archive)) or not damage.order_proved:
         return None
     sure = _verified(archive) if damage.places_proved else []
     left, trials = MAX_TRIED_BYTES, MAX_TRIALS
@@ -243,7 +234,9 @@ def swapped(archive: Archive, progress: Progress) -> FoundCause | None:
             if not trials or left < size:
                 return None
             left, trials = left - size, trials - 1
-            order = _exchanged(size, Span(first, first + part), Span(second, second + part))
+            spans = (Span(first, first + part), Span(second, second + part))
+            between, behind = Span(first + part, second), Span(second + part, size)
+            order = (Span(0, first), spans[1], between, spans[0], behind)
             repair = without(archive, order, 0, f"Exchange two parts of {in_bytes(part)}", progress)
             if repair is not None:
                 message = (
@@ -251,7 +244,6 @@ def swapped(archive: Archive, progress: Progress) -> FoundCause | None:
                     "the other way round: exchanged, the archive was decoded and checked without an error. Parts that "
                     "arrived out of order were joined so. Repair writes a copy with both in their places."
                 )
-                spans = (Span(first, first + part), Span(second, second + part))
                 return FoundCause(Cause.SWAPPED_PARTS, message, spans, tuple(wrong(archive)), (repair,))
     return None
 
@@ -268,27 +260,14 @@ def _pairs(sure: Sequence[Span], size: int, part: int) -> Iterator[tuple[int, in
 
 def _verified(archive: Archive) -> list[Span]:
     """The bytes of members that verify, sorted; a part with such is where it belongs."""
-    verified = VERDICTS.index(Verdict.VERIFIED)
-    found: list[Span] = []
-    member = archive.verdicts.find(verified)
-    while member >= 0 and len(found) < 64 * MAX_SPANS:
-        found += archive.members[member].spans
-        member = archive.verdicts.find(verified, member + 1)
-    return sorted(each for each in found if each.size)
-
-
-def _exchanged(size: int, first: Span, second: Span) -> list[Span]:
-    return [Span(0, first.start), second, Span(first.stop, second.start), first, Span(second.stop, size)]
-
-
-def _has_errors(archive: Archive) -> bool:
-    return any(each.severity is Severity.ERROR for each in wrong(archive))
+    members = islice(members_with(archive, Verdict.VERIFIED), 64 * MAX_SPANS)
+    return sorted(span for member in members for span in archive.members[member].spans if span.size)
 
 
 def doubled(archive: Archive, progress: Progress) -> FoundCause | None:
     """Bytes that occur twice in a row, so that all that follows moved. Raises SourceError and Cancelled."""
     source = archive.source
-    if not _has_errors(archive):
+    if not any(each.severity is Severity.ERROR for each in wrong(archive)):
         return None
     left = MAX_TRIED_BYTES
     for size in damage_of(archive).repeated(archive):

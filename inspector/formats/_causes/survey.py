@@ -5,7 +5,7 @@ Linear in time. Memory is bounded by ``MAX_RUNS`` and by a digest a MiB.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from inspector.core.finding import Severity
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, expect, is_remote
 from inspector.core.span import Span
+from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats import format_of
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ MAX_BYTES = 64 << 30
 """A larger file is not surveyed: it takes a second a GiB or so."""
 MAX_UNREAD_BYTES = 256 << 20
 """A larger file is not surveyed unless the check has read most of it and found errors."""
-_RUN = re.compile(rb"(?<!\0)\0{%d,}+" % MIN_RUN_BYTES)  # each place is tried once: a run is looked at from its start
 
 
 class Survey(Struct):
@@ -83,7 +83,7 @@ def survey(source: Source, progress: Progress) -> Survey:
 
     found = Survey(source.size)
     counts: NDArray[Any] = np.zeros(256, np.int64)
-    run_start, before = -1, b""
+    last, before = -1, b""  # the last byte that is not zero, and the last of the piece before
     progress.begin("Looking for the cause", source.size)
     if source.size <= MAX_REMOTE_BYTES:
         expect(source, 0, source.size)
@@ -91,34 +91,25 @@ def survey(source: Source, progress: Progress) -> Survey:
         data = source.read(at, min(PIECE_BYTES, source.size - at))
         if not data:
             break
-        counts += np.bincount(np.frombuffer(data, np.uint8), minlength=256)
+        values = np.frombuffer(data, np.uint8)
+        counts += np.bincount(values, minlength=256)
         found.crlf += data.count(b"\r\n") + (before == b"\r" and data.startswith(b"\n"))
         found.digests.append(blake2b(data, digest_size=16).digest())
-        run_start = _note_runs(found, data, at, run_start)
-        before = data[-1:]
+        filled = np.concatenate(([last], np.flatnonzero(values) + at))
+        rows = np.flatnonzero(np.diff(filled) > MIN_RUN_BYTES)[: MAX_RUNS - len(found.runs)]
+        found.runs += [Span(int(filled[row]) + 1, int(filled[row + 1])) for row in rows]
+        last, before = int(filled[-1]), data[-1:]
         progress.advance(len(data))
-    if run_start >= 0:
-        _note(found, run_start, source.size)
+    if source.size - last > MIN_RUN_BYTES and len(found.runs) < MAX_RUNS:
+        found.runs.append(Span(last + 1, source.size))
     found.counts = [int(each) for each in counts]
     return found
 
 
-def _note_runs(found: Survey, data: bytes, at: int, run_start: int) -> int:
-    """Note the runs that end in this piece; returns where a run that reaches its end begins, or -1."""
-    first = 0
-    if run_start >= 0:
-        first = len(data) - len(data.lstrip(b"\0"))
-        if first == len(data):
-            return run_start
-        _note(found, run_start, at + first)
-    last = len(data.rstrip(b"\0"))
-    for run in _RUN.finditer(data, first, last):
-        _note(found, at + run.start(), at + run.end())
-        if len(found.runs) >= MAX_RUNS:
-            break
-    return at + last if last < len(data) else -1
-
-
-def _note(found: Survey, start: int, stop: int) -> None:
-    if stop - start >= MIN_RUN_BYTES and len(found.runs) < MAX_RUNS:
-        found.runs.append(Span(start, stop))
+def members_with(archive: Archive, *verdicts: Verdict) -> Iterator[int]:
+    """The members with these verdicts, those of the first one first."""
+    for code in map(VERDICTS.index, verdicts):
+        member = archive.verdicts.find(code)
+        while member >= 0:
+            yield member
+            member = archive.verdicts.find(code, member + 1)

@@ -141,7 +141,7 @@ def _encoded_anew(archive: Archive, survey: Survey) -> FoundCause | None:
             f"The bytes EF BF BD, which replace what is not UTF-8, occur {count(replaced, 'time')} at least. "
             f"{_AGAIN}; what they replaced cannot be computed.",
         )
-    if _is_all_utf8(counts) and survey.rare_controls >= MIN_RARE and _is_utf8(archive.source.read(0, _SAMPLE_BYTES)):
+    if _is_all_utf8(counts) and survey.rare_controls >= MIN_RARE and is_utf8(archive.source.read(0, _SAMPLE_BYTES)):
         return _explanation(
             archive,
             "The file was encoded as UTF-8 text, so each byte above 7F became two or more.",
@@ -155,7 +155,7 @@ def _encoded_anew(archive: Archive, survey: Survey) -> FoundCause | None:
     if pairs < MIN_ENCODED or survey.rare_controls < MIN_RARE or others * 4 > pairs or continued < pairs:
         return None
     sample = archive.source.read(0, _SAMPLE_BYTES)
-    if not _is_utf8(sample):
+    if not is_utf8(sample):
         return None
     return _explanation(
         archive,
@@ -179,12 +179,13 @@ def _replacements(source: Source, survey: Survey) -> int:
         return 0
     sample = source.read(0, _SAMPLE_BYTES)
     found = sample.count(_REPLACEMENT)
-    return found if found >= MIN_REPLACED and survey.rare_controls >= MIN_RARE and _is_utf8(sample) else 0
+    return found if found >= MIN_REPLACED and survey.rare_controls >= MIN_RARE and is_utf8(sample) else 0
 
 
-def _is_utf8(sample: bytes) -> bool:
+def is_utf8(sample: bytes) -> bool:
+    """Whether this is UTF-8, but for a character that the end of the sample may cut off."""
     try:
         sample.decode()
     except UnicodeDecodeError as error:
-        return error.start >= len(sample) - 3 and len(sample) == _SAMPLE_BYTES
+        return error.start >= len(sample) - 3
     return True

@@ -20,6 +20,8 @@ from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats import damage_of, format_of
 from inspector.formats._causes.identity import AWS_CHUNK, CHUNK, FORM, HEADERS, RESPONSE
 from inspector.formats._causes.joined import MAX_SEARCHED_BYTES, address, archive_in, name_of
+from inspector.formats._causes.text_mode import is_utf8
+from inspector.formats._damage import is_text
 
 MAX_CHUNKS = 1_000_000
 """Chunks of a transfer that are joined again."""
@@ -30,12 +32,12 @@ _PROGRAMS = (b"#!", b"MZ", b"\x7fELF")
 """How what extracts itself begins."""
 
 
-class _Kept(SplicedSource):
-    """The bytes of a file that are kept, with the files beside it."""
+class Kept(SplicedSource):
+    """The bytes of a file that are kept, or others in their place, with the files beside it."""
 
-    def __init__(self, source: Source, spans: Sequence[Span]) -> None:
-        super().__init__(source, spans, source.name)
-        self._beside = source
+    def __init__(self, beside: Source, spans: Sequence[Span], source: Source | None = None) -> None:
+        super().__init__(source or beside, spans, beside.name)
+        self._beside = beside
 
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
         """See Source.sibling."""
@@ -98,7 +100,7 @@ def without(archive: Archive, spans: Sequence[Span], gone: int, title: str, prog
     """
     how = f"Without the {in_bytes(gone)}" if gone else "With them in their places"
     proof = f"{how} the archive has no error; it was decoded and checked in {count(len(spans), 'piece')}."
-    return copy_of(archive, _Kept(archive.source, spans), UNWRAP_CODE, title, proof, progress)
+    return copy_of(archive, Kept(archive.source, spans), UNWRAP_CODE, title, proof, progress)
 
 
 def copy_of(
@@ -108,32 +110,26 @@ def copy_of(
 
     Raises SourceError and Cancelled.
     """
-    inside = _without_error(archive, source, progress)
-    if inside is None:
+    known = format_of(archive)
+    if known is None:
+        return None
+    inside = Archive(source, known.name, known.title, ())
+    try:
+        known.decode(source, _UntilError(inside), progress)
+        known.check(inside, _UntilError(inside), progress)
+    except _FirstError:
+        return None
+    if not len(inside.members):
         return None
     codes, content = frozenset(each.code for each in archive.findings), copied(source, 0, source.size)
     every = range(len(inside.members))
     fates = outcomes(inside, every, "its digest matches", "its place is whole, and the format records no digest of it")
     beside = [(suffix, archive.source.sibling(suffix)) for suffix in damage_of(archive).beside]
     along = tuple(Companion(suffix, "", copied(found, 0, found.size)) for suffix, found in beside if found is not None)
-    proved = VERDICTS.index(Verdict.VERIFIED) in inside.verdicts
-    if proved or not claim:
-        return Repair(code, title, codes, content=content, lossless=proof, along=along, outcomes=fates)
-    return Repair(code, title, codes, claim=claim, content=content, along=along, outcomes=fates)
-
-
-def _without_error(archive: Archive, source: Source, progress: Progress) -> Archive | None:
-    """The bytes as an archive of the same format, checked; None where they are none without an error."""
-    known = format_of(archive)
-    if known is None:
-        return None
-    trial = Archive(source, known.name, known.title, ())
-    try:
-        known.decode(source, _UntilError(trial), progress)
-        known.check(trial, _UntilError(trial), progress)
-    except _FirstError:
-        return None
-    return trial if len(trial.members) else None
+    if VERDICTS.index(Verdict.VERIFIED) in inside.verdicts:
+        claim = ""
+    lossless = "" if claim else proof
+    return Repair(code, title, codes, (), claim, content=content, lossless=lossless, along=along, outcomes=fates)
 
 
 class _FirstError(Exception):
@@ -162,14 +158,15 @@ def in_front(archive: Archive, progress: Progress) -> FoundCause | None:
     data = source.read(0, min(start, _HEAD_BYTES))
     if len(places) > 1:
         return _several(archive, places)
-    if data.startswith(_PROGRAMS) or (data == _BOM and _is_encoded(source.read(start, _HEAD_BYTES))):
+    following = source.read(start, _HEAD_BYTES)
+    if data.startswith(_PROGRAMS) or (data == _BOM and not following.isascii() and is_utf8(following)):
         return None  # a program extracts itself, and where all was made text more than the mark was put in front
     precede, size = "precedes" if start == 1 else "precede", in_bytes(start)
     first, who = f"{size} {precede} the archive.", "What wrote them is not known."
     if data == _BOM:
         first = f"A UTF-8 byte order mark of 3 bytes {precede} the archive."
         who = "A program that writes text put it there."
-    elif start <= _HEAD_BYTES and _is_text(data):
+    elif start <= _HEAD_BYTES and is_text(data.removeprefix(_BOM)):
         first = f"{size} of text {precede} the archive."
         shown = data.strip().decode("utf-8", "replace").splitlines()
         printed = f'It is "{shown[0][:60]}". A program that printed to the same output' if shown else "A program"
@@ -182,7 +179,7 @@ def in_front(archive: Archive, progress: Progress) -> FoundCause | None:
         who = f"Among them begins {other.words}: open it as {name_of(archive)}{address(other)}."
     repair = copy_of(
         archive,
-        _Kept(source, [Span(start, source.size)]),
+        Kept(source, [Span(start, source.size)]),
         UNWRAP_CODE,
         f"Write the archive without the {size} of what precedes it",
         f"Without the {size} the archive has no error; it was decoded and checked.",
@@ -208,16 +205,3 @@ def _several(archive: Archive, places: Sequence[int]) -> FoundCause:
     )
     spans = tuple(Span(start, stop) for start in places)
     return FoundCause(Cause.INSERTED_BYTES, message, spans, tuple(wrong(archive)))
-
-
-def _is_encoded(data: bytes) -> bool:
-    """Whether bytes above 7F occur, all of them in UTF-8."""
-    try:
-        return not data.isascii() and bool(data.decode())
-    except UnicodeDecodeError as error:
-        return error.start >= len(data) - 3 and not data[: error.start].isascii()
-
-
-def _is_text(data: bytes) -> bool:
-    body = data.removeprefix(_BOM)
-    return body.isascii() and not any(byte < 32 and byte not in b"\t\r\n\x1b" for byte in body)

@@ -18,17 +18,16 @@ from inspector.core.format import MemberError
 from inspector.core.names import hazards, visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.program.progress import Progress
-from inspector.core.source import Source
+from inspector.core.source import blocks as pieces
 from inspector.core.span import Spans
 from inspector.formats._zstd import Stream, ZstdError, ZstdRefusedError
 from inspector.formats.rca import codes
 from inspector.formats.rca.blocks import BLOB, REST
-from inspector.formats.rca.layout import READ_AHEAD_BYTES, Cursor, Layout, ReadAhead
+from inspector.formats.rca.layout import PIECE_BYTES, Cursor, Layout, ReadAhead
 
 MAX_NAME_BYTES = 65_535
 """The longest name that is kept, in bytes."""
 
-_SLICE_BYTES = 1 << 20
 MAX_BATCH_BLOBS = 256
 _MANY = 1024
 """Empty blobs that are passed over at once."""
@@ -79,14 +78,13 @@ class Content:
         return len(piece) - cut - 1
 
 
-def _payload(source: Source, start: int, stop: int) -> Iterator[bytes]:
-    """The payload ``[start, stop)`` in slices; raises ZstdError where the file has become shorter."""
-    while start < stop:
-        data = source.read(start, min(_SLICE_BYTES, stop - start))
-        if not data:
-            raise ZstdError("The file has become shorter since it was opened.")
+def _whole(parts: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """The pieces of a payload of ``size`` bytes; raises ZstdError where the file has become shorter."""
+    for data in parts:
         yield data
-        start += len(data)
+        size -= len(data)
+    if size:
+        raise ZstdError("The file has become shorter since it was opened.")
 
 
 class Decoding:
@@ -122,8 +120,6 @@ class Decoding:
             while block < last:
                 block = self._next(block, last)
                 self._reached(self._blocks.edges[block])
-        except _LostError as lost:
-            self._layout.damaged[number] = lost.block
         except _DamageError as damage:
             self._layout.damaged[number] = damage.block
             if damage.refused:
@@ -143,7 +139,7 @@ class Decoding:
         if following > block:
             return following
         if self._blocks.types[block] == REST and block + 1 < len(self._blocks):
-            raise _LostError(block)
+            raise _DamageError("", block)
         if self._blocks.types[block] != BLOB:
             return block + 1
         if self._blocks.payloads[block] == self._blocks.edges[block + 1] and self._blocks.whole(block):
@@ -171,13 +167,11 @@ class Decoding:
         kept = self._capped[codes.NAME_UNTERMINATED]
         if kept.full():
             return
-        where = self._where(first)
-        if last - first == 1:
-            message = f"{where} has no name: no 0 byte ends one. It is not listed."
-        else:
+        message = f"{self._where(first)} has no name: no 0 byte ends one. It is not listed."
+        if last - first > 1:
             message = (
-                f"{where} and the {count(last - first - 1, 'blob')} after it hold nothing. No 0 byte ends a name in "
-                "them, so they have no name and are not listed."
+                f"{self._where(first)} and the {count(last - first - 1, 'blob')} after it hold nothing. No 0 byte ends "
+                "a name in them, so they have no name and are not listed."
             )
         kept.add(message, self._inner.outer(self._blocks.edges[first], self._blocks.edges[last]))
 
@@ -190,7 +184,7 @@ class Decoding:
         if damage.member is None and not self._blocks.whole(damage.block):
             return  # that it reaches past the end has been said, and there is no member to mark
         capped = self._capped[codes.ZSTD_NOT_READ if damage.refused else codes.ZSTD]
-        if capped.full():
+        if not str(damage) or capped.full():
             return
         left = self._layout.blobs(damage.block + 1, last)
         lost = f" {count(left, 'further blob')} of segment {number + 1} cannot be decoded without it." if left else ""
@@ -207,7 +201,7 @@ class Decoding:
         """Decode neighbouring small blobs that are one zstd block each; says at which block that ended."""
         edges = self._blocks.edges
         first = edges[block]
-        stop = min(last, block + self._ahead, bisect_right(edges, first + _SLICE_BYTES, block) - 1)
+        stop = min(last, block + self._ahead, bisect_right(edges, first + PIECE_BYTES, block) - 1)
         if self._blocks.types.count(BLOB, block, stop) < stop - block or not self._blocks.whole(stop - 1):
             stop = block + 1 if self._blocks.types[block] == BLOB and self._blocks.whole(block) else block
         if stop <= block:
@@ -255,21 +249,13 @@ class Decoding:
         heads.fromlist(self._layout.outer_starts(block, last))
         members.path_stops.fromlist(list(accumulate(cuts, initial=base))[1:])
 
-    def _slices(self, start: int, stop: int) -> Iterable[bytes]:
-        """A payload: a small one at once, out of what was read together with its neighbours."""
-        if stop - start <= READ_AHEAD_BYTES // 2:
-            data = self._reader.read(start, stop)
-            if len(data) == stop - start:
-                return (data,)
-        return _payload(self._inner, start, stop)
-
     def _blob(self, block: int) -> None:
         """Decode one blob in pieces of bounded size."""
         content, size = Content(), 0
         payload, stop = self._blocks.payloads[block], self._blocks.edges[block + 1]
         at = payload
         try:
-            for data in self._slices(payload, stop):
+            for data in _whole(self._reader.pieces(payload, stop), stop - payload):
                 for piece in self._stream.feed(data):
                     size += content.count(piece)
                     self._progress.advance(0)
@@ -323,18 +309,13 @@ def _name_problems(content: Content) -> Iterator[tuple[FindingType, str]]:
             yield codes.NAME_HAZARD, f", {visible(name[:80])}, {words}."
 
 
-class _LostError(Exception):
-    """No block can be told in what stands at ``block``, which is reported as a part of the structure."""
-
-    def __init__(self, block: int) -> None:
-        super().__init__()
-        self.block = block
-
-
 class _DamageError(Exception):
-    """A segment cannot be decoded from ``block`` on; the message goes on from what says where that is."""
+    """A segment cannot be decoded from ``block`` on; the message goes on from what says where that is.
 
-    def __init__(self, message: str, block: int, cause: ZstdError, member: int | None = None) -> None:
+    It is empty where that is reported as a part of the structure.
+    """
+
+    def __init__(self, message: str, block: int, cause: ZstdError | None = None, member: int | None = None) -> None:
         super().__init__(message)
         self.block = block
         self.refused = isinstance(cause, ZstdRefusedError)
@@ -381,6 +362,6 @@ def _cursor(layout: Layout, target: int) -> Cursor:
 
 
 def _decoded(layout: Layout, cursor: Cursor) -> Iterator[bytes]:
-    blocks = layout.blocks
-    for data in _payload(layout.inner, blocks.payloads[cursor.block], blocks.edges[cursor.block + 1]):
+    start, stop = layout.blocks.payloads[cursor.block], layout.blocks.edges[cursor.block + 1]
+    for data in _whole(pieces(layout.inner, start, stop, PIECE_BYTES), stop - start):
         yield from cursor.stream.feed(data)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from enum import Enum
+from itertools import chain
 
 from msgspec.structs import replace
 
@@ -19,7 +19,7 @@ from inspector.core.field import LazyRows
 from inspector.core.finding import Finding
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.program.progress import Progress
-from inspector.core.span import Span, Spans
+from inspector.core.span import Span
 from inspector.core.span import total as size
 from inspector.core.verdict import Checksum, Verdict
 from inspector.formats.rca import codes
@@ -29,20 +29,14 @@ from inspector.formats.rca.hashes import Hashes, compare
 from inspector.formats.rca.layout import Layout
 
 
-def compare_hashes(layout: Layout, emitter: Emitter, progress: Progress) -> Hashes:
-    """Compare all hashes, emit new findings and set the archive's checksums."""
-    hashes = compare(layout, progress)
-    emitter.archive.checksums = StoredHashes(hashes)
-    report_hashes(hashes, emitter)
-    return hashes
-
-
 def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     """See Format.check."""
     layout = archive.detail
     if not isinstance(layout, Layout):
         return ""  # the file could not be read
-    hashes = compare_hashes(layout, emitter, progress)
+    hashes = compare(layout, progress)
+    emitter.archive.checksums = StoredHashes(hashes)
+    report_hashes(hashes, emitter)
     whole = sum(_judge(hashes, row, emitter, progress) for row in range(len(hashes)))
     return _sentence(hashes, whole)
 
@@ -68,29 +62,29 @@ def _judge(hashes: Hashes, row: int, emitter: Emitter, progress: Progress) -> in
     return last - first - broken if verdict is Verdict.VERIFIED else 0
 
 
-class _SegmentState(Enum):
-    """The result of the check for a segment and its hash."""
+_SAID = {
+    "damaged": ("segments", "is damaged", "are damaged"),
+    "disagrees": ("segments", "disagrees with its hash", "disagree with their hashes"),
+    "unsure": ("segments", "cannot be checked", "cannot be checked"),
+    "wrong hash": ("hashes", "is wrong", "are wrong"),
+}
+"""What a check says of the segments in each state, and of their hashes."""
 
-    WHOLE = 0
-    DAMAGED = 1
-    UNSURE = 2
-    WRONG_HASH = 3
-    DISAGREES = 4
 
-
-def _segment_state(hashes: Hashes, row: int) -> _SegmentState:
+def _state(hashes: Hashes, row: int) -> str:
+    """The state of a segment and its hash, of those in _SAID; empty where both are right."""
     segment, wrong = hashes.segment(row), hashes.verdict(row) is Verdict.MISMATCH
     if segment in hashes.layout.refused:
-        return _SegmentState.DAMAGED if wrong and not hashes.hash_only(row) else _SegmentState.UNSURE
+        return "damaged" if wrong and not hashes.hash_only(row) else "unsure"
     if segment in hashes.layout.damaged:
-        return _SegmentState.DAMAGED
+        return "damaged"
     if wrong and (segment < 0 or hashes.hash_only(row)):
-        return _SegmentState.WRONG_HASH
+        return "wrong hash"
     if segment < 0 or hashes.proved(row):
-        return _SegmentState.WHOLE
+        return ""
     if is_undecided(hashes, row):
-        return _SegmentState.DISAGREES
-    return _SegmentState.DAMAGED if wrong and not resumed_wrongly(hashes, row) else _SegmentState.UNSURE
+        return "disagrees"
+    return "damaged" if wrong and not resumed_wrongly(hashes, row) else "unsure"
 
 
 def _sentence(hashes: Hashes, whole: int) -> str:
@@ -99,25 +93,16 @@ def _sentence(hashes: Hashes, whole: int) -> str:
         return "It is an empty file: a sound archive that holds nothing yet."
     if not len(hashes):
         return "There is nothing in it that could be checked."
-    segments, blobs = len(layout.blocks.segments), layout.blobs(0, len(layout.blocks))
-    counted = Counter(_segment_state(hashes, row) for row in range(len(hashes)))
+    totals = {"segments": len(layout.blocks.segments), "hashes": len(hashes)}
+    blobs = layout.blobs(0, len(layout.blocks))
+    counted = Counter(_state(hashes, row) for row in range(len(hashes)))
     parts = [
-        _part(counted[each], total, thing, *verbs)
-        for each, total, thing, verbs in (
-            (_SegmentState.DAMAGED, segments, "segments", ("is damaged", "are damaged")),
-            (
-                _SegmentState.DISAGREES,
-                segments,
-                "segments",
-                ("disagrees with its hash", "disagree with their hashes"),
-            ),
-            (_SegmentState.UNSURE, segments, "segments", ("cannot be checked", "cannot be checked")),
-            (_SegmentState.WRONG_HASH, len(hashes), "hashes", ("is wrong", "are wrong")),
-        )
-        if counted[each]
+        _part(counted[state], totals[thing], thing, *verbs)
+        for state, (thing, *verbs) in _SAID.items()
+        if counted[state]
     ]
     if not parts and whole == blobs:
-        parts.append(f"{count(segments, 'segment')} and {count(blobs, 'blob')} are verified")
+        parts.append(f"{count(totals['segments'], 'segment')} and {count(blobs, 'blob')} are verified")
     elif blobs:
         parts.append(_part(whole, blobs, "blobs", "is proved whole", "are proved whole"))
     else:
@@ -207,27 +192,19 @@ class StoredHashes(LazyRows[Checksum]):
 
     def row(self, at: int) -> Checksum:
         hashes = self.hashes
-        convention = hashes.convention_of(at)
-        segment = hashes.segment(at)
+        segment, convention = hashes.segment(at), hashes.convention_of(at)
+        ranges = hashes.ranges(at, convention)
         return Checksum(
             name=f"hash of segment {segment + 1}" if segment >= 0 else "hash of nothing, before segment 1",
             algorithm="blake2s, 64 bits",
             stored=hashes.stored(at).hex(),
             computed=hashes.digest(at, convention),
             place=hashes.place(at),
-            covers=self._covers(at, convention),
+            covers=tuple(chain.from_iterable(hashes.layout.inner.outer(*each) for each in ranges if each[0] < each[1])),
             omits=hashes.omits(at, convention),
             verdict=hashes.verdict(at),
             note=self._note(at),
         )
-
-    def _covers(self, at: int, convention: Convention) -> Spans:
-        inner = self.hashes.layout.inner
-        found: list[Span] = []
-        for start, stop in self.hashes.ranges(at, convention):
-            if start < stop:
-                found += inner.outer(start, stop)
-        return tuple(found)
 
     def _note(self, at: int) -> str:
         hashes = self.hashes

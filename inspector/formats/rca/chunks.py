@@ -167,13 +167,8 @@ def ending(source: Source, progress: Progress) -> Iterator[int]:
 
 def _fills(source: Source, at: int) -> bool:
     """Whether the chunks of an archive that begins at ``at`` end where the file does."""
-    bits = FIRST_SIZE_BITS
-    while at < source.size:
-        size, full = int.from_bytes(source.read(at, bits // 8), "big"), 1 << bits - 1
-        if size != full:
-            return header_size(bits) <= size < full and at + size == source.size
-        at, bits = at + size, 2 * bits
-    return at == source.size
+    layer = scan(source, at)
+    return layer.end == source.size and not (layer.corrupt or layer.truncated)
 
 
 def beginning(source: Source, progress: Progress) -> int:

@@ -22,10 +22,10 @@ from inspector.formats._zstd import MAGIC
 from inspector.formats.rca.check import StoredHashes
 from inspector.formats.rca.chunks import (
     FIRST_SIZE_BITS,
-    METADATA_BYTES,
     OPENING_BYTES,
     ChunkLayer,
     ending,
+    header_size,
     is_rca,
     opening,
     scan,
@@ -219,25 +219,16 @@ def _undecided(archive: Archive) -> str:
 
 def _flipped_record(archive: Archive, progress: Progress) -> FoundCause | None:  # noqa: ARG001 - as declared
     """The size in a chunk header that differs in one bit from the bytes that are there."""
-    source: Source = archive.source
+    source = archive.source
     if {each.code for each in wrong(archive)} != {"rca-chunk-size-wrong"}:  # a hash proves another size, and no more
         return None
-    at, bits = 0, FIRST_SIZE_BITS
-    for _ in range(6):
-        width = bits // 8
-        full = 1 << bits - 1
-        expected = min(full, source.size - at)
-        there = source.read(at, width)
-        if len(there) < width or expected <= width + METADATA_BYTES:
-            return None
-        place = one_bit(there, expected.to_bytes(width, "big"))
-        if place is not None:
-            old = expected.to_bytes(width, "big")[place]
-            return flipped(archive, at + place, old, "a chunk header", "With it the chunks end where the file does.")
-        if int.from_bytes(there, "big") != full:
-            return None
-        at, bits = at + full, bits * 2
-    return None
+    at, bits = scan(source).uncertain_header
+    expected = min(1 << bits - 1, source.size - at)
+    old = expected.to_bytes(bits // 8, "big") if expected > header_size(bits) else b""
+    place = one_bit(source.read(at, bits // 8), old)
+    if place is None:
+        return None
+    return flipped(archive, at + place, old[place], "a chunk header", "With it the chunks end where the file does.")
 
 
 DAMAGE = Damage(

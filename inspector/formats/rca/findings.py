@@ -45,6 +45,16 @@ _CAPPED = (
 )
 """Kinds that are only counted beyond MAX_FINDINGS_PER_KIND: making them all takes longer than reading the archive."""
 
+_CONVENTIONS = {
+    Convention.RCARCH: (
+        "The hashes follow the convention of rcarch: they cover the reset blocks' hash bytes too. rcarch "
+        "accepts the archive; a reader that keeps to the specification does not."
+    ),
+    Convention.SPECIFICATION: (
+        "The hashes follow the convention of the specification: they leave out the reset blocks' hash bytes. "
+        "A reader that keeps to the specification accepts the archive; rcarch does not."
+    ),
+}
 _CONFIRMED_BY_CHUNK = (
     "The metadata of the chunk that the segment fills, which was the last chunk once, is the computed hash. So the "
     "segment is whole, and nothing is lost."
@@ -131,27 +141,14 @@ class _Explanation:
             held = self._hashes.matched(row)
             if held and self._hashes.conventions_differ(row):
                 met.add(held)
-            if held:
-                yield from self._as_written(row)
-            else:
-                yield from self._wrong(row)
+            yield from self._as_written(row) if held else self._wrong(row)
         if len(met) > 1:
             message = (
                 "Some segments are hashed as the specification says, others as rcarch does: no reader accepts both."
             )
             yield codes.HASH_CONVENTIONS, message, ()
-        elif Convention.RCARCH in met:
-            message = (
-                "The hashes follow the convention of rcarch: they cover the reset blocks' hash bytes too. rcarch "
-                "accepts the archive; a reader that keeps to the specification does not."
-            )
-            yield codes.HASH_CONVENTION, message, ()
-        elif met:
-            message = (
-                "The hashes follow the convention of the specification: they leave out the reset blocks' hash bytes. "
-                "A reader that keeps to the specification accepts the archive; rcarch does not."
-            )
-            yield codes.HASH_CONVENTION, message, ()
+        for convention in met if len(met) == 1 else ():
+            yield codes.HASH_CONVENTION, _CONVENTIONS[convention], ()
 
     def _as_written(self, row: int) -> Iterator[FindingParts]:
         segment = self._hashes.segment(row)
@@ -408,11 +405,7 @@ def _sentences(behind: Tail | None) -> Iterator[str]:
         be = "decodes, but nothing proves it" if unproved == 1 else "decode, but nothing proves them"
         yield f"An append was interrupted. {behind.unproved} {be}."
     if whole and unproved:
-        yield f"After that, {behind.unproved} can be read, but nothing proves {_them(unproved)}."
-
-
-def _them(number: int) -> str:
-    return "it" if number == 1 else "them"
+        yield f"After that, {behind.unproved} can be read, but nothing proves {'it' if unproved == 1 else 'them'}."
 
 
 def _report_blocks(blocks: Blocks, inner: SplicedSource, emitter: Emitter) -> None:
@@ -424,41 +417,22 @@ def _report_blocks(blocks: Blocks, inner: SplicedSource, emitter: Emitter) -> No
             f"{grouped(more)} reset blocks open no segment here: {grouped(MAX_IMPLAUSIBLE_SEGMENTS)} before them have "
             "no zstd frame after them. Their hashes are not compared.",
         )
-    if len(blocks) and blocks.types[-1] == REST:
-        _report_rest(blocks, blocks.edges[len(blocks) - 1], inner, emitter)
-    elif len(blocks) and blocks.claimed > inner.size:
-        _report_past_end(blocks, inner, emitter)
-
-
-def _report_rest(blocks: Blocks, at: int, inner: SplicedSource, emitter: Emitter) -> None:
-    span = inner.outer(at, inner.size)
-    where, left = grouped(span[0].start), in_bytes(inner.size - at)
-    if blocks.incomplete:
-        emitter.report(
-            codes.TOO_MANY_BLOCKS,
-            f"There are more than {grouped(MAX_BLOCKS)} blocks. The {left} from byte {where} on are not decoded.",
-            *span,
-        )
+    if not len(blocks) or (blocks.types[-1] != REST and blocks.claimed <= inner.size):
         return
-    data = inner.read(at, MAX_VARINT_BYTES)
-    reason = (
-        "is cut off by the end of the blob layer" if len(data) < MAX_VARINT_BYTES else "does not end within 64 bits"
-    )
-    emitter.report(
-        codes.VARINT,
-        f"The varint at byte {where} {reason}. No block can be found from there on, so {left} cannot be read.",
-        *span,
-    )
-
-
-def _report_past_end(blocks: Blocks, inner: SplicedSource, emitter: Emitter) -> None:
-    last = len(blocks) - 1
-    start, payload = blocks.edges[last], blocks.payloads[last]
-    kind = "blob" if blocks.types[last] == BLOB else "control"
-    emitter.report(
-        codes.PAST_END,
-        f"The {kind} block at byte {grouped(inner.outer(start, payload)[0].start)} reaches past the end of the blob "
-        f"layer. Its varint states {in_bytes(blocks.claimed - payload)} of payload, and "
-        f"{in_bytes(inner.size - payload)} are there.",
-        *inner.outer(start, inner.size),
-    )
+    start, payload = blocks.edges[len(blocks) - 1], blocks.payloads[-1]
+    span = inner.outer(start, inner.size)
+    where, left = grouped(span[0].start), in_bytes(inner.size - start)
+    if blocks.types[-1] != REST:
+        kind, what = "blob" if blocks.types[-1] == BLOB else "control", codes.PAST_END
+        message = (
+            f"The {kind} block at byte {where} reaches past the end of the blob layer. Its varint states "
+            f"{in_bytes(blocks.claimed - payload)} of payload, and {in_bytes(inner.size - payload)} are there."
+        )
+    elif blocks.incomplete:
+        what = codes.TOO_MANY_BLOCKS
+        message = f"There are more than {grouped(MAX_BLOCKS)} blocks. The {left} from byte {where} on are not decoded."
+    else:
+        cut, what = len(inner.read(start, MAX_VARINT_BYTES)) < MAX_VARINT_BYTES, codes.VARINT
+        reason = "is cut off by the end of the blob layer" if cut else "does not end within 64 bits"
+        message = f"The varint at byte {where} {reason}. No block can be found from there on, so {left} cannot be read."
+    emitter.report(what, message, *span)

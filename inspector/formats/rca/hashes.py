@@ -9,23 +9,22 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from hashlib import blake2s
+from itertools import chain, starmap
 
 from inspector.core.program.map_ordered import map_ordered
 from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK
-from inspector.core.source import blocks as pieces
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import Verdict
 from inspector.formats.rca.blocks import HASH_SIZE, RESET, Convention
 from inspector.formats.rca.chunks import METADATA_BYTES
-from inspector.formats.rca.layout import READ_AHEAD_BYTES, Layout, ReadAhead
+from inspector.formats.rca.layout import Layout, ReadAhead
 
 MAX_WORKERS = 8
-_PIECE_BYTES = 1 << 20
-"""Bytes hashed at a time; smaller pieces cost more memory management than they save cache."""
+
 MAX_HASH_TRIALS = 1_000
 """Wrong hashes of which it is tried whether they alone are wrong."""
 Ranges = tuple[tuple[int, int], ...]
@@ -262,20 +261,12 @@ def _compare(hashes: Hashes, row: int, shared: Progress, own: Progress) -> None:
     guess = hashes.convention or Convention.RCARCH  # of the published writer: the one that is met most
     for convention in sorted(Convention, key=lambda each: each is not guess):
         digest = blake2s(digest_size=HASH_SIZE)
-        for piece in _pieces(hashes, hashes.ranges(row, convention)):
+        for piece in chain.from_iterable(starmap(hashes.inner.pieces, hashes.ranges(row, convention))):
             digest.update(piece)
             shared.wait()
             own.advance(len(piece) if convention is guess else 0)
         if hashes.record(row, convention, digest.digest()) or not hashes.conventions_differ(row):
             return
-
-
-def _pieces(hashes: Hashes, ranges: Iterable[tuple[int, int]]) -> Iterator[bytes]:
-    for start, stop in ranges:
-        if stop - start > READ_AHEAD_BYTES // 2:
-            yield from pieces(hashes.layout.inner, start, stop, _PIECE_BYTES)
-        else:
-            yield hashes.inner.read(start, stop)
 
 
 def _only_the_hash_is_wrong(hashes: Hashes, row: int, progress: Progress) -> bool:
@@ -307,7 +298,7 @@ def digest_of(
     ranges = hashes.ranges(row, Convention.SPECIFICATION if instead else convention)
     for number, (first, last) in enumerate(ranges):
         digest.update(instead if number else b"")
-        for piece in _pieces(hashes, ((first, max(first, last if stop is None else min(last, stop))),)):
+        for piece in hashes.inner.pieces(first, max(first, last if stop is None else min(last, stop))):
             digest.update(piece)
             progress.advance(len(piece) if counted else 0)
     return digest.digest()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -12,13 +12,15 @@ from inspector.core.edit import Patch
 from inspector.core.field import Computed
 from inspector.core.names import listed
 from inspector.core.numbers import count
-from inspector.core.source import SplicedSource
+from inspector.core.source import SplicedSource, blocks
 from inspector.formats._zstd import Stream
 from inspector.formats.rca.blocks import BLOB, REST, Blocks
 from inspector.formats.rca.chunks import Chunk, ChunkLayer
 
 READ_AHEAD_BYTES = 64 * 1024
 """Bytes that are read at once where blocks and segments are small."""
+PIECE_BYTES = 1 << 20
+"""Bytes that are read at once where they are large: smaller pieces cost more memory management than they save cache."""
 
 
 class ReadAhead:
@@ -36,6 +38,12 @@ class ReadAhead:
                 return self._inner.read(start, stop - start)
             base, data = self._last = start, self._inner.read(start, READ_AHEAD_BYTES)
         return data[start - base : stop - base]
+
+    def pieces(self, start: int, stop: int) -> Iterable[bytes]:
+        """The same bytes in pieces of at most PIECE_BYTES."""
+        if stop - start <= READ_AHEAD_BYTES // 2:
+            return (self.read(start, stop),)
+        return blocks(self._inner, start, stop, PIECE_BYTES)
 
 
 class Lost(NamedTuple):
@@ -104,7 +112,7 @@ class Layout(Struct):
         edges = self.blocks.edges
         spans = self.inner.outer(edges[first], edges[last])
         if len(spans) > 1:
-            return [self.outer_start(block) for block in range(first, last)]
+            return list(map(self.outer_start, range(first, last)))
         moved = spans[0].start - edges[first]
         return [edge + moved for edge in edges[first:last]]
 
@@ -119,8 +127,8 @@ class Tail(Struct, frozen=True):
     ``layout`` reads the file as if the archive went on to the end of it. All that follows are positions in it: the
     archive ends at ``start``; up to ``proved`` hashes prove every segment, the last of which hashes to ``metadata``; up
     to ``readable`` whole blobs decode, and the segment that they are in hashes to ``readable_metadata`` up to there.
-    ``names`` are those of the blobs that are proved and of those that only decode, as far as they are kept, ``counted``
-    how many there are of both; ``partial`` is the name of a blob of which the beginning decodes.
+    ``counted`` is how many blobs are proved, and how many only decode; ``whole`` and ``unproved`` are they in words.
+    ``partial`` is the name of a blob of which the beginning decodes.
     """
 
     layout: Layout
@@ -129,22 +137,13 @@ class Tail(Struct, frozen=True):
     metadata: bytes
     readable: int
     readable_metadata: bytes
-    names: tuple[tuple[bytes, ...], tuple[bytes, ...]]
+    whole: str
+    unproved: str
     counted: tuple[int, int]
     partial: bytes | None
 
-    @property
-    def whole(self) -> str:
-        """The blobs that are proved, in words."""
-        return _named(self.names[0], self.counted[0])
 
-    @property
-    def unproved(self) -> str:
-        """The blobs that can be read though nothing proves them, in words."""
-        return _named(self.names[1], self.counted[1])
-
-
-def _named(names: Sequence[bytes], number: int) -> str:
+def named(names: Sequence[bytes], number: int) -> str:
     """``3 blobs ('a', 'b', 'c')``, or the name of a single one."""
     return listed(names, 1) if number == 1 else f"{count(number, 'blob')} ({listed(names, number)})"
 

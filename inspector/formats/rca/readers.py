@@ -22,83 +22,6 @@ _MAX_VARINT = 10
 _NOT_SAID = "What rcarch says here is not known."
 
 
-class _Unchunker:
-    """The outer layer: gives the inner bytes in order, and reads chunk headers where they stand."""
-
-    def __init__(self, trace: Recorder, *, is_known: bool) -> None:
-        self.trace = trace
-        self._is_known = is_known
-        self.at = 0  # the next byte in the file
-        self.stop = 0  # where the payload of the current chunk ends
-        self.metadata = b""
-        self.metadata_span = (0, 0)
-        self.at_chunk_start = False
-        self._field_size = _FIRST_FIELD_SIZE
-        self._number = 0
-        self._is_last = False
-
-    def more(self) -> bool:
-        """Whether there are inner bytes; reads the next chunk header at the end of one. Raises Rejected."""
-        while self.at >= self.stop and not self._is_last:
-            self._next_chunk()
-        return self.at < self.stop
-
-    def _next_chunk(self) -> None:
-        trace, start, size = self.trace, self.stop, self._field_size
-        header = size + _HASH_SIZE
-        data = trace.read(start, header)
-        value = int.from_bytes(data[:size], "big")
-        self._number += 1
-        name = f"header of chunk {self._number}"
-        span = (start, start + len(data))
-        if len(data) < header or value == 0:
-            self._is_last = True
-            why = "size 0: an interrupted write; the archive ends here" if data[:size].strip(b"\0") == b"" else ""
-            if len(data) < header:
-                why = "the file ends: no further chunk" if not data else "the file ends within it: no further chunk"
-            trace.step(f"read {in_bytes(header)} at {start:,}: {name}", span, f"size {value:#x}", why, read=True)
-            return
-        limit = 1 << size * 8 - 1
-        trace.state["chunk"] = self._number
-        if value > limit:
-            message = f"The size {value:#x} of chunk {self._number} is above {limit:#x} and reserved."
-            raise self._rejected(name, span, message, value)
-        if value < header:
-            message = f"The size {value:,} of chunk {self._number} is smaller than its header."
-            raise self._rejected(name, span, message, value)
-        self._is_last = value < limit
-        self.at, self.stop = start + header, start + value
-        self.metadata, self.metadata_span = data[size:], (start + size, start + header)
-        self.at_chunk_start = True
-        self._field_size = size * 2
-        follows = "the last chunk" if self._is_last else "full: a chunk header follows it"
-        trace.step(
-            f"read {in_bytes(header)} at {start:,}: {name}",
-            span,
-            f"size {value:#x}, hash {self.metadata.hex()}",
-            follows,
-            read=True,
-        )
-
-    def _rejected(self, name: str, span: tuple[int, int], message: str, value: int) -> Rejected:
-        message = message if self._is_known else f"{message} {_NOT_SAID}"
-        return self.trace.reject(
-            f"read the {name}", span, message, value=f"size {value:#x}", read=True, known=self._is_known
-        )
-
-    def pieces(self, length: int) -> Iterator[bytes]:
-        """Inner bytes in pieces; ends early where the archive or the file does. Raises Rejected."""
-        while length > 0 and self.more():
-            wanted = min(length, self.stop - self.at, BLOCK)
-            data = self.trace.read(self.at, wanted)
-            self.at += len(data)
-            length -= len(data)
-            self.at_chunk_start = False
-            if len(data) < wanted:  # the file is shorter than the chunk
-                self.stop, self._is_last = self.at, True
-            yield data
-
-
 class _Segment:
     """What a reader keeps from one reset block to the next: both hashes, and the state of the decompressor."""
 
@@ -122,20 +45,26 @@ class _Reading:
     def __init__(self, trace: Recorder, *, rcarch: bool) -> None:
         self.trace = trace
         self.rcarch = rcarch
-        self.outer = _Unchunker(trace, is_known=not rcarch)
+        self.at = 0  # the next byte in the file
+        self.stop = 0  # where the payload of the current chunk ends
+        self.metadata = b""
+        self.metadata_span = (0, 0)
+        self.at_chunk_start = False
+        self.chunks = 0
+        self._is_last = False
         self.segment = _Segment(1)
         self.found = False
         self.reset_at_chunk_start = False
 
     def run(self) -> None:
         trace = self.trace
-        if not self.outer.more():
+        if not self.more():
             trace.step("end of the archive", None, None, "An archive without blobs.")
             return
         trace.step("segment 1")
         trace.depth = 1
         try:
-            while not self.found and self.outer.more():
+            while not self.found and self.more():
                 self._block()
             if not self.found:
                 trace.depth = 0
@@ -145,10 +74,66 @@ class _Reading:
         if trace.wanted is not None and not self.found:
             raise trace.reject("look for the blob", None, f"No blob is named {visible(trace.wanted)}.")
 
+    # ---- chunks --------------------------------------------------------------------------------------------------
+
+    def more(self) -> bool:
+        """Whether there are inner bytes; reads the next chunk header at the end of one. Raises Rejected."""
+        while self.at >= self.stop and not self._is_last:
+            self._next_chunk()
+        return self.at < self.stop
+
+    def _next_chunk(self) -> None:
+        trace, start, size = self.trace, self.stop, _FIRST_FIELD_SIZE << self.chunks
+        header = size + _HASH_SIZE
+        data = trace.read(start, header)
+        value = int.from_bytes(data[:size], "big")
+        self.chunks += 1
+        name = f"header of chunk {self.chunks}"
+        span = (start, start + len(data))
+        if len(data) < header or value == 0:
+            self._is_last = True
+            why = "size 0: an interrupted write; the archive ends here" if data[:size].strip(b"\0") == b"" else ""
+            if len(data) < header:
+                why = "the file ends: no further chunk" if not data else "the file ends within it: no further chunk"
+            trace.step(f"read {in_bytes(header)} at {start:,}: {name}", span, f"size {value:#x}", why, read=True)
+            return
+        limit = 1 << size * 8 - 1
+        trace.state["chunk"] = self.chunks
+        if value > limit:
+            message = f"The size {value:#x} of chunk {self.chunks} is above {limit:#x} and reserved."
+            raise self._reject(f"read the {name}", span, message, value=f"size {value:#x}", known=False)
+        if value < header:
+            message = f"The size {value:,} of chunk {self.chunks} is smaller than its header."
+            raise self._reject(f"read the {name}", span, message, value=f"size {value:#x}", known=False)
+        self._is_last = value < limit
+        self.at, self.stop = start + header, start + value
+        self.metadata, self.metadata_span = data[size:], (start + size, start + header)
+        self.at_chunk_start = True
+        follows = "the last chunk" if self._is_last else "full: a chunk header follows it"
+        trace.step(
+            f"read {in_bytes(header)} at {start:,}: {name}",
+            span,
+            f"size {value:#x}, hash {self.metadata.hex()}",
+            follows,
+            read=True,
+        )
+
+    def pieces(self, length: int) -> Iterator[bytes]:
+        """Inner bytes in pieces; ends early where the archive or the file does. Raises Rejected."""
+        while length > 0 and self.more():
+            wanted = min(length, self.stop - self.at, BLOCK)
+            data = self.trace.read(self.at, wanted)
+            self.at += len(data)
+            length -= len(data)
+            self.at_chunk_start = False
+            if len(data) < wanted:  # the file is shorter than the chunk
+                self.stop, self._is_last = self.at, True
+            yield data
+
     # ---- blocks --------------------------------------------------------------------------------------------------
 
     def _block(self) -> None:
-        at_chunk_start = self.outer.at_chunk_start
+        at_chunk_start = self.at_chunk_start
         start, varint, raw = self._varint()
         if not varint & 1:
             self._blob(start, varint >> 1, raw)
@@ -168,9 +153,9 @@ class _Reading:
         )
 
     def _varint(self) -> tuple[int, int, bytes]:
-        start, raw, value = self.outer.at, b"", 0
+        start, raw, value = self.at, b"", 0
         while len(raw) < _MAX_VARINT:
-            data = next((data for data in self.outer.pieces(1)), b"")
+            data = next((data for data in self.pieces(1)), b"")
             if not data:
                 raise self._reject("read a varint", (start, start + len(raw)), "The archive ends within a varint.")
             raw += data
@@ -182,14 +167,14 @@ class _Reading:
         )
 
     def _skip(self, size: int) -> int:
-        start = self.outer.at
+        start = self.at
         left = size
-        for data in self.outer.pieces(size):
+        for data in self.pieces(size):
             self.segment.update(data)
             left -= len(data)
         if left:
-            raise self._reject("skip the block", (start, self.outer.at), "The block ends past the archive.")
-        return self.outer.at
+            raise self._reject("skip the block", (start, self.at), "The block ends past the archive.")
+        return self.at
 
     def _blob(self, start: int, size: int, raw: bytes) -> None:
         trace, segment = self.trace, self.segment
@@ -197,11 +182,11 @@ class _Reading:
             f"varint at {start:,}: blob", (start, start + len(raw)), in_bytes(size), f"read {in_bytes(size)}", read=True
         )
         segment.update(raw)
-        begin = self.outer.at
+        begin = self.at
         left, blob, content = size, Content(), 0
         with trace.inside():
             try:
-                for data in self.outer.pieces(size):
+                for data in self.pieces(size):
                     segment.update(data)
                     left -= len(data)
                     for piece in segment.stream.feed(data):
@@ -209,14 +194,14 @@ class _Reading:
                         content += blob.count(piece)
                         trace.current = blob.seen.decode("utf-8", "surrogateescape")
             except ZstdError as error:
-                raise self._reject("decompress", (begin, self.outer.at), str(error)) from error
+                raise self._reject("decompress", (begin, self.at), str(error)) from error
             if left:
                 message = f"The block ends {in_bytes(left)} past the archive."
-                raise self._reject("read the block", (begin, self.outer.at), message)
+                raise self._reject("read the block", (begin, self.at), message)
             self._named(begin, blob.name, content)
 
     def _named(self, begin: int, name: bytes | None, content: int) -> None:
-        trace, span = self.trace, (begin, self.outer.at)
+        trace, span = self.trace, (begin, self.at)
         if name is None:
             raise self._reject("decompress", span, "The blob has no zero byte that ends its name.", known=False)
         try:
@@ -225,7 +210,7 @@ class _Reading:
             raise self._reject(
                 "decompress", span, "The blob's name is not UTF-8.", value=visible(name), known=False
             ) from error
-        trace.state.update({"offset": self.outer.at, "segment": self.segment.number, "hashed": self.segment.hashed})
+        trace.state.update({"offset": self.at, "segment": self.segment.number, "hashed": self.segment.hashed})
         trace.state["decompressor"] = f"frame {self.segment.stream.frames}, kept for the next blob"
         self.found = trace.wanted == text
         if trace.wanted is None or self.found:
@@ -239,8 +224,8 @@ class _Reading:
     def _reset(self, start: int, size: int, raw: bytes, *, at_chunk_start: bool) -> None:
         trace = self.trace
         number = self.segment.number
-        payload = b"".join(self.outer.pieces(min(size, _HASH_SIZE)))
-        stop = self.outer.at
+        payload = b"".join(self.pieces(min(size, _HASH_SIZE)))
+        stop = self.at
         trace.depth = 0
         trace.step(f"segment {number + 1}")
         trace.depth = 1
@@ -262,7 +247,7 @@ class _Reading:
 
     def _final_hash(self) -> None:
         self.reset_at_chunk_start = False
-        self._compare(self.outer.metadata, self.outer.metadata_span, "final checksum mismatch")
+        self._compare(self.metadata, self.metadata_span, "final checksum mismatch")
 
     def _compare(self, stored: bytes, span: tuple[int, int], own_message: str) -> None:
         trace, segment = self.trace, self.segment
@@ -296,9 +281,8 @@ class _Reading:
         self, action: str, span: tuple[int, int], message: str, *, value: object = None, known: bool = True
     ) -> Rejected:
         """What to raise; what is ``known`` of the specification only is not known of rcarch."""
-        if self.rcarch:
-            return self.trace.reject(action, span, f"{message} {_NOT_SAID}", value=value, read=True, known=known)
-        return self.trace.reject(action, span, message, value=value, read=True)
+        message = f"{message} {_NOT_SAID}" if self.rcarch else message
+        return self.trace.reject(action, span, message, value=value, read=True, known=known or not self.rcarch)
 
 
 def _run(trace: Recorder, *, rcarch: bool) -> None:

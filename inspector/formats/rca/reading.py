@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from itertools import chain, islice
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,7 +23,7 @@ from inspector.core.source import Source, SplicedSource
 from inspector.formats.rca.blocks import BLOB, RESET, walk
 from inspector.formats.rca.chunks import FIRST_SIZE_BITS, ChunkLayer, beginning, ended, header_size, reach, scan
 from inspector.formats.rca.hashes import Hashes, compare, digest_of, own_convention
-from inspector.formats.rca.layout import Layout, Lost, Tail, whole_blocks
+from inspector.formats.rca.layout import Layout, Lost, Tail, named, whole_blocks
 from inspector.formats.rca.search import Fix, Search
 from inspector.formats.rca.strays import decoded
 
@@ -160,8 +161,8 @@ def _compared(layout: Layout, progress: Progress, since: int) -> Hashes:
 
 def _patches(source: Source, layout: Layout, fix: Fix) -> Iterator[Patch]:
     """The patches that correct a varint: two if a chunk boundary lies inside it."""
-    data = fix.data
-    for span in layout.inner.outer(fix.at, fix.at + len(data)):
+    at, data = fix
+    for span in layout.inner.outer(at, at + len(data)):
         yield Patch(span.start, source.read(span.start, span.size), data[: span.size])
         data = data[span.size :]
 
@@ -234,34 +235,25 @@ def read_tail(layout: Layout, hashes: Hashes | None, start: int, progress: Progr
     edges, segments = layout.blocks.edges, layout.blocks.segments
     first = layout.blocks.segment_of(bisect_right(edges, start) - 1)
     members = decoded(layout, layout.inner, progress, first).members
-    names: tuple[list[bytes], list[bytes]] = ([], [])
-    counted = [0, 0]
+    found: tuple[list[range], list[range]] = ([], [])
     proved, metadata, partial = start, b"", None
     for segment in range(first, len(segments)):
         row = hashes.row(segment)
         begun, stop = hashes.bounds(row)
         if hashes.proved(row) and begun <= proved < stop:
             proved, metadata = stop, hashes.stored(row)
-        kind = 0 if hashes.proved(row) else 1
-        whole = _decodes_to(layout, segment)
-        for member in range(bisect_left(members.starts, max(begun, start)), bisect_left(members.starts, stop)):
-            if members.starts[member] >= whole:
-                partial = members.path(member)
-                continue
-            counted[kind] += 1
-            if counted[kind] <= MAX_LISTED_NAMES:
-                names[kind].append(members.path(member))
+        begin, end = (bisect_left(members.starts, at) for at in (max(begun, start), stop))
+        whole = max(begin, min(end, bisect_left(members.starts, _decodes_to(layout, segment))))
+        found[not hashes.proved(row)].append(range(begin, whole))
+        partial = members.path(end - 1) if whole < end else partial
     readable, unproved_metadata = _readable(layout, hashes, proved, members, progress)
+    counted = sum(map(len, found[0])), sum(map(len, found[1]))
+    whole_names, unproved_names = (
+        named([members.path(each) for each in islice(chain(*some), MAX_LISTED_NAMES)], number)
+        for some, number in zip(found, counted, strict=True)
+    )
     return Tail(
-        layout,
-        start,
-        proved,
-        metadata,
-        readable,
-        unproved_metadata,
-        (tuple(names[0]), tuple(names[1])),
-        (counted[0], counted[1]),
-        partial,
+        layout, start, proved, metadata, readable, unproved_metadata, whole_names, unproved_names, counted, partial
     )
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from msgspec import Struct
-
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
 from inspector.core.names import visible
@@ -24,7 +22,7 @@ from inspector.formats.rca.check import StoredHashes
 from inspector.formats.rca.chunks import FIRST_SIZE_BITS, ended, header_size, scan
 from inspector.formats.rca.findings import is_as_written, resumed_wrongly
 from inspector.formats.rca.hashes import Hashes, digest_of, own_convention
-from inspector.formats.rca.layout import Layout, Tail, whole_blocks
+from inspector.formats.rca.layout import Layout, whole_blocks
 from inspector.formats.rca.reading import read_tail
 from inspector.formats.rca.salvage import salvages
 from inspector.formats.rca.strays import find_strays
@@ -64,27 +62,32 @@ _ENDS = frozenset({"rca-truncated", "rca-past-end", "rca-varint"})
 
 def finish(source: Source, hashes: Hashes) -> Iterator[Repair]:
     """Finish an interrupted append: as far as hashes prove it, and as far as blobs decode."""
-    layout = hashes.layout
-    behind = layout.behind
+    behind = hashes.layout.behind
     if behind is None:
         return
-    unproved = behind.counted[1]
-    if behind.proved > behind.start:
-        title = f"Finish the append that was interrupted: {behind.whole}"
-        edit = _finished(source, layout, behind, behind.proved, behind.metadata, title)
-        yield Repair("rca-finish-append", title, _GARBAGE, edit=edit)
-    if behind.readable > behind.proved:
-        title = f"Finish the append that was interrupted, as far as blobs decode: {behind.unproved}"
-        edit = _finished(source, layout, behind, behind.readable, behind.readable_metadata, title)
-        decode = "decodes, and is" if unproved == 1 else "decode, and are"
-        claim = f"{count(unproved, 'blob')} {decode} taken to be what was to be archived. No hash proves it."
-        yield Repair("rca-finish-unproved", title, _GARBAGE, claim=claim, edit=edit)
+    first, before = hashes.layout.chunks.uncertain_header, behind.start
+    claim = f"{_taken(behind.counted[1])} to be archived. No hash proves it."
+    for code, stop, metadata, what, claimed in (
+        ("rca-finish-append", behind.proved, behind.metadata, f": {behind.whole}", ""),
+        (
+            "rca-finish-unproved",
+            behind.readable,
+            behind.readable_metadata,
+            f", as far as blobs decode: {behind.unproved}",
+            claim,
+        ),
+    ):
+        if stop > before:
+            title = f"Finish the append that was interrupted{what}"
+            end = behind.layout.inner.outer(stop - 1, stop)[0].stop
+            edit = Edit(title, ended(source, first, end, metadata), source.size, source.size)
+            yield Repair(code, title, _GARBAGE, claim=claimed, edit=edit)
+        before = stop
 
 
-def _finished(source: Source, layout: Layout, behind: Tail, stop: int, metadata: bytes, label: str) -> Edit:
-    """The Edit that ends the archive at the inner position ``stop`` of what follows it."""
-    end = behind.layout.inner.outer(stop - 1, stop)[0].stop
-    return Edit(label, ended(source, layout.chunks.uncertain_header, end, metadata), source.size, source.size)
+def _taken(blobs: int) -> str:
+    """The beginning of a claim about blobs that decode, and that no hash proves."""
+    return f"{count(blobs, 'blob')} {'decodes, and is' if blobs == 1 else 'decode, and are'} taken to be what was"
 
 
 def _drop_garbage(source: Source, hashes: Hashes, progress: Progress) -> Repair | None:
@@ -101,8 +104,9 @@ def _drop_garbage(source: Source, hashes: Hashes, progress: Progress) -> Repair 
         return None
     size = in_bytes(source.size - end)
     title = f"Cut off the {size} of garbage from byte {grouped(end)} on"
-    claim, loses = "", tuple(_blobs_behind(behind))
-    if loses:
+    claim, loses = "", tuple[str, ...]()
+    if behind is not None and (unproved := behind.counted[1]):
+        loses = (f"{behind.unproved}: readable, though nothing proves {'it' if unproved == 1 else 'them'}.",)
         claim = "What the interrupted append left is not wanted, though blobs in it can be read."
     elif not chunks.chunks:
         claim = (
@@ -116,30 +120,11 @@ def _drop_garbage(source: Source, hashes: Hashes, progress: Progress) -> Repair 
         )
     elif not searched:
         claim = "No whole blob is among these bytes. They are too many for all of them to be searched."
-    edit = Edit(title, (), source.size, end)
-    lossless = "" if claim else _lossless(behind)
-    return Repair("rca-drop-garbage", title, _GARBAGE, loses, claim, edit, lossless=lossless)
-
-
-def _blobs_behind(behind: Tail | None) -> Iterator[str]:
-    """The blobs in the bytes after the end, none of them proved."""
-    if behind is not None and (unproved := behind.counted[1]):
-        yield f"{behind.unproved}: readable, though nothing proves {'it' if unproved == 1 else 'them'}."
-
-
-def _lossless(behind: Tail | None) -> str:
-    """Why cutting bytes that hold no whole blob loses nothing."""
+    lossless = "No blob in them can be read, and no hash covers them."
     if behind is not None and behind.partial is not None:
-        return f"Of '{visible(behind.partial[:80])}' only the beginning is there, and the archive never held it."
-    return "No blob in them can be read, and no hash covers them."
-
-
-class _End(Struct, frozen=True):
-    """A blob layer as it would end: ``kept`` blocks, and what the last hash is then; ``proved`` by a stored hash."""
-
-    kept: int
-    metadata: bytes
-    proved: bool
+        lossless = f"Of '{visible(behind.partial[:80])}' only the beginning is there, and the archive never held it."
+    edit = Edit(title, (), source.size, end)
+    return Repair("rca-drop-garbage", title, _GARBAGE, loses, claim, edit, lossless="" if claim else lossless)
 
 
 def cut_back(archive: Archive, hashes: Hashes, progress: Progress) -> Repair | None:
@@ -147,22 +132,31 @@ def cut_back(archive: Archive, hashes: Hashes, progress: Progress) -> Repair | N
 
     None where no blob would be left, and where the last segment is damaged before its end.
     """
-    layout = hashes.layout
-    if not _ends_badly(layout, archive.source) or layout.blocks.incomplete or layout.chunks.open:
+    layout, source = hashes.layout, archive.source
+    edges = layout.blocks.edges
+    if not _ends_badly(layout, source) or layout.blocks.incomplete or layout.chunks.open:
         return None
     end = _end(hashes, progress)
     if end is None:
         return None
-    edit = _shortened(archive.source, layout, layout.blocks.edges[end.kept], end.metadata)
-    claim = "" if end.proved else _UNPROVED
-    if end.proved and _partial(archive, layout, end.kept):
+    kept, metadata, proved = end
+    stop = layout.inner.outer(edges[kept] - 1, edges[kept])[0].stop
+    chunk = next(each for each in layout.chunks.chunks if stop <= each.stop)
+    old, new = source.read(chunk.start, chunk.header.size), header(stop - chunk.start, chunk.bits, metadata)
+    label = f"End the archive at byte {grouped(stop)}, after its last whole block"
+    edit = Edit(label, (Patch(chunk.start, old, new),), source.size, stop)
+    starts = archive.members.starts
+    partial = archive.members.path(len(starts) - 1) if len(starts) and starts[-1] >= edges[kept] else None
+    claim = "" if proved else _UNPROVED
+    if proved and partial is not None:
         claim = "The last blob is not wanted: only its beginning can be read."
+    others = layout.damaged.keys() - {len(layout.blocks.segments) - 1}
+    ends = _ENDS if kept == len(layout.blocks) or others else _ENDS | {"rca-zstd"}
     found = {finding.code for finding in archive.findings}
-    ends = _ENDS if end.kept == len(layout.blocks) or layout.damaged.keys() - _last(layout) else _ENDS | {"rca-zstd"}
-    fixes = frozenset(found & (ends | {"rca-metadata-hash-mismatch"}))
-    loses = _loses(archive, layout, end.kept)
+    loses = _loses(layout, kept, partial)
     lossless = "" if loses or claim else "No part of a blob is among them, only what was to open the next segment."
-    return Repair("rca-cut-back", edit.label, fixes, loses, claim, edit, lossless=lossless)
+    fixes = frozenset(found & (ends | {"rca-metadata-hash-mismatch"}))
+    return Repair("rca-cut-back", label, fixes, loses, claim, edit, lossless=lossless)
 
 
 def _ends_badly(layout: Layout, source: Source) -> bool:
@@ -176,11 +170,8 @@ def _ends_badly(layout: Layout, source: Source) -> bool:
     return chunks.truncated or whole_blocks(blocks_) < len(blocks_)
 
 
-def _last(layout: Layout) -> set[int]:
-    return {len(layout.blocks.segments) - 1}
-
-
-def _end(hashes: Hashes, progress: Progress) -> _End | None:
+def _end(hashes: Hashes, progress: Progress) -> tuple[int, bytes, bool] | None:
+    """How many blocks are kept, what the last hash is then, and whether a stored hash proves that end."""
     layout = hashes.layout
     all_blocks = layout.blocks
     kept = whole_blocks(all_blocks)
@@ -190,49 +181,24 @@ def _end(hashes: Hashes, progress: Progress) -> _End | None:
         kept -= 1
         row = hashes.row(all_blocks.segment_of(kept) - 1)
         metadata = hashes.stored(row) if hashes.matched(row) else b""
-    if not layout.blobs(0, kept):
-        return None
     segment = all_blocks.segment_of(kept - 1)
-    if layout.damaged.get(segment, kept) < kept:
+    if not layout.blobs(0, kept) or layout.damaged.get(segment, kept) < kept:
         return None
     as_written = bool(hashes.matched(len(hashes) - 1))
-    missing = layout.chunks.truncated or layout.chunks.corrupt
     if metadata:
         # Bytes that are there and were not written so may be blobs behind one that was changed.
-        return _End(kept, metadata, missing or as_written)
-    metadata = _hash(hashes, segment, kept, progress)
-    filled = layout.filled(layout.blocks.edges[kept])
+        return kept, metadata, layout.chunks.truncated or layout.chunks.corrupt or as_written
+    row, stop = hashes.row(segment), all_blocks.edges[kept]
+    progress.begin("Hashing", stop - hashes.bounds(row)[0])
+    metadata = digest_of(hashes, row, own_convention(hashes), progress, stop=stop, counted=True)
+    filled = layout.filled(stop)
     # What an append left behind that was to go on in a new chunk: the chunk before says where it began.
     begun = filled is not None and filled.metadata == metadata
-    return _End(kept, metadata, begun or (as_written and not layout.chunks.truncated))
+    return kept, metadata, begun or (as_written and not layout.chunks.truncated)
 
 
-def _hash(hashes: Hashes, segment: int, kept: int, progress: Progress) -> bytes:
-    """The hash of a segment that ends before the block ``kept``."""
-    layout, row = hashes.layout, hashes.row(segment)
-    stop = layout.blocks.edges[kept]
-    progress.begin("Hashing", stop - hashes.bounds(row)[0])
-    return digest_of(hashes, row, own_convention(hashes), progress, stop=stop, counted=True)
-
-
-def _shortened(source: Source, layout: Layout, stop: int, metadata: bytes) -> Edit:
-    """The Edit after which the blob layer ends at its byte ``stop``, which is not its first."""
-    end = layout.inner.outer(stop - 1, stop)[0].stop
-    chunk = next(each for each in layout.chunks.chunks if end <= each.stop)
-    old = source.read(chunk.start, chunk.header.size)
-    new = header(end - chunk.start, chunk.bits, metadata)
-    label = f"End the archive at byte {grouped(end)}, after its last whole block"
-    return Edit(label, (Patch(chunk.start, old, new),), source.size, end)
-
-
-def _partial(archive: Archive, layout: Layout, kept: int) -> bool:
-    """Whether the beginning of a blob that is cut off can be read."""
-    starts = archive.members.starts
-    return bool(len(starts)) and starts[-1] >= layout.blocks.edges[kept]
-
-
-def _loses(archive: Archive, layout: Layout, kept: int) -> tuple[str, ...]:
-    """What the cut loses; nothing if only reset blocks are cut."""
+def _loses(layout: Layout, kept: int, partial: bytes | None) -> tuple[str, ...]:
+    """What the cut loses, ``partial`` being the name of the last blob; nothing if only reset blocks are cut."""
     all_blocks = layout.blocks
     last = len(all_blocks) - 1
     if last < kept or all_blocks.types[last] not in (BLOB, REST):
@@ -241,9 +207,7 @@ def _loses(archive: Archive, layout: Layout, kept: int) -> tuple[str, ...]:
         there = all_blocks.edges[-1] - all_blocks.edges[last]
         return (f"{in_bytes(there)} at the end, in which no block can be told.",)
     payload, stop = all_blocks.payloads[last], all_blocks.edges[last + 1]
-    name = ""
-    if _partial(archive, layout, kept):
-        name = f" '{visible(archive.members.path(len(archive.members) - 1)[:80])}'"
+    name = "" if partial is None else f" '{visible(partial[:80])}'"
     wanted = in_bytes(all_blocks.claimed - payload)
     return (f"The blob{name} at the end, of which {grouped(stop - payload)} of {wanted} are there.",)
 
@@ -291,11 +255,7 @@ def _open_end(source: Source, hashes: Hashes, progress: Progress) -> Repair | No
     claim = "The archive ended there: the header that said so is lost."
     if behind.readable > behind.proved:
         end, metadata = behind.readable, behind.readable_metadata
-        unproved = behind.counted[1]
-        decode = "decodes, and is" if unproved == 1 else "decode, and are"
-        claim = (
-            f"{count(unproved, 'blob')} {decode} taken to be what was archived: the hash of the last segment is lost."
-        )
+        claim = f"{_taken(behind.counted[1])} archived: the hash of the last segment is lost."
     if not end:
         return None
     stop = layout.inner.outer(end - 1, end)[0].stop
@@ -312,33 +272,30 @@ _RESET = frozenset({"rca-reset-hash-mismatch", "rca-hash-resumed-wrongly"})
 _METADATA = frozenset({"rca-metadata-hash-mismatch"})
 
 
-def repair_hashes(source: Source, hashes: Hashes, progress: Progress) -> list[Repair]:
+def repair_hashes(source: Source, hashes: Hashes, progress: Progress) -> Iterator[Repair]:
     """Repairs of wrong hashes whose segments decode, proved ones first."""
     wrong = [row for row in range(len(hashes)) if _repairable(hashes, row)]
-    proved = {row for row in wrong if not hashes.final(row) and _proved(hashes, row)}
+    inside = [row for row in wrong if not hashes.final(row)]
+    proved = {row for row in inside if _proved(hashes, row)}
     # A wrong hash that is as it was written is right: it is the segment that has changed.
-    assumed = [row for row in wrong if not hashes.final(row) and row not in proved and not is_as_written(hashes, row)]
-    found: list[Repair] = []
-    if proved:
-        edit = _edit(source, hashes, proved, progress)
-        found.append(Repair("rca-mend-reset-hash", edit.label, _RESET, edit=edit))
-    if assumed:
-        edit, claim = _edit(source, hashes, assumed, progress), _claim(hashes, assumed)
-        found.append(Repair("rca-accept-segments", edit.label, _RESET, claim=claim, edit=edit))
+    assumed = [row for row in inside if row not in proved and not is_as_written(hashes, row)]
     half = half_written(hashes)
-    if half:
-        edit = _edit(source, hashes, [len(hashes) - 1], progress)
-        title = f"Finish the header of the last chunk, of which {half} bytes of the hash were written"
-        claim = (
-            ""
-            if half >= MIN_PROVING_BYTES
-            else f"Only {count(half, 'byte')} of the hash that was being written prove it."
-        )
-        found.append(Repair("rca-finish-append", title, _METADATA, claim=claim, edit=edit))
-    elif wrong and hashes.final(wrong[-1]):
-        edit, claim = _edit(source, hashes, wrong[-1:], progress), _claim(hashes, wrong[-1:])
-        found.append(Repair("rca-mend-metadata", edit.label, _METADATA, claim=claim, edit=edit))
-    return found
+    final = wrong[-1:] if half or (wrong and hashes.final(wrong[-1])) else []
+    last = "rca-finish-append" if half else "rca-mend-metadata"
+    for code, rows, fixes in (
+        ("rca-mend-reset-hash", sorted(proved), _RESET),
+        ("rca-accept-segments", assumed, _RESET),
+        (last, final, _METADATA),
+    ):
+        if not rows:
+            continue
+        edit = _edit(source, hashes, rows, progress)
+        title, claim = edit.label, "" if code == "rca-mend-reset-hash" else _claim(hashes, rows)
+        if code == "rca-finish-append":
+            title = f"Finish the header of the last chunk, of which {half} bytes of the hash were written"
+            claim = f"Only {count(half, 'byte')} of the hash that was being written prove it."
+            claim = claim if half < MIN_PROVING_BYTES else ""
+        yield Repair(code, title, fixes, claim=claim, edit=edit)
 
 
 def half_written(hashes: Hashes) -> int:
@@ -380,10 +337,9 @@ def _claim(hashes: Hashes, rows: Sequence[int]) -> str:
             "segment would most likely change all of it; but no other hash says so."
         )
     blobs = sum(hashes.layout.blobs(*hashes.layout.blocks.segment(hashes.segment(row))) for row in rows)
-    decode = "decodes, and is" if blobs == 1 else "decode, and are"
     return (
-        f"{count(blobs, 'blob')} {decode} taken to be what was archived. Nothing proves it: where a hash is wrong, "
-        "either it or a byte of its segment has changed, and a changed byte may decode too."
+        f"{_taken(blobs)} archived. Nothing proves it: where a hash is wrong, either it or a byte of its segment has "
+        "changed, and a changed byte may decode too."
     )
 
 
@@ -418,16 +374,11 @@ def _after(hashes: Hashes, rows: Collection[int], progress: Progress) -> dict[in
         convention = hashes.matched(row) or hashes.one_byte_off(row) or own_convention(hashes)
         covered = found.get(row - 1) if hashes.conventions_differ(row) and convention is Convention.RCARCH else None
         if row in rows or (covered and hashes.matched(row)):
-            digest = _digest(hashes, row, convention, covered, progress)
+            digest = bytes.fromhex(hashes.digest(row, convention))
+            if covered is not None:  # it takes the place of the hash that stands in the reset block
+                start, stop = hashes.bounds(row)
+                progress.begin("Hashing", stop - start)
+                digest = digest_of(hashes, row, convention, progress, instead=covered, counted=True)
             if digest != hashes.stored(row):
                 found[row] = digest
     return found
-
-
-def _digest(hashes: Hashes, row: int, convention: Convention, covered: bytes | None, progress: Progress) -> bytes:
-    """The hash of a segment; with ``covered`` in the place of the hash that stands in its reset block."""
-    if covered is None:
-        return bytes.fromhex(hashes.digest(row, convention))
-    start, stop = hashes.bounds(row)
-    progress.begin("Hashing", stop - start)
-    return digest_of(hashes, row, convention, progress, instead=covered, counted=True)

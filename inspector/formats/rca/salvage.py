@@ -8,7 +8,8 @@ a sound archive as it is (its name is not UTF-8, say), its segment is written an
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from msgspec import Struct
 
@@ -52,7 +53,9 @@ def salvages(archive: Archive, hashes: Hashes, progress: Progress) -> list[Repai
     worst = {finding.code for finding in archive.findings if finding.severity is Severity.ERROR}
     if not worst and not hashes.layout.chunks.tail:
         return []
-    sides = [(archive, hashes), *_with_what_stands_behind(archive, hashes, progress)]
+    sides, behind = [(archive, hashes)], hashes.layout.behind
+    if behind is not None and any(behind.counted):  # the archive with the blobs of an interrupted append
+        sides.append((decoded(behind.layout, archive.source, progress), compare(behind.layout, progress)))
     side, proved = _most(sides, proved=True)
     found: list[Repair] = []
     strays, searched = _strays(*side, proved, progress)
@@ -87,15 +90,6 @@ def _strays(
     taken = [span for part in parts for span in layout.inner.outer(edges[part.first], edges[part.stop])]
     known = frozenset(bytes(members.path(member)) for part in parts for member in range(part.begin, part.end))
     return find_strays(archive.source, united(taken), known, progress)
-
-
-def _with_what_stands_behind(archive: Archive, hashes: Hashes, progress: Progress) -> Iterator[_Side]:
-    """The archive with the blobs of an interrupted append, where there are any."""
-    behind = hashes.layout.behind
-    if behind is None or not any(behind.counted):
-        return
-    whole = decoded(behind.layout, archive.source, progress)
-    yield whole, compare(behind.layout, progress)
 
 
 def _most(sides: Sequence[_Side], *, proved: bool) -> tuple[_Side, list[_Part]]:
@@ -180,8 +174,8 @@ def _loses(archive: Archive, layout: Layout, parts: Sequence[_Part]) -> tuple[st
         for start, stop in layout.lost
     ]
     if lost:
-        kept = {part.begin: part.end for part in parts}
-        names = listed((members.path(at) for at in _lost_members(len(members), kept)), lost)
+        gaps = map(range, (0, *(part.end for part in parts)), (*(part.begin for part in parts), len(members)))
+        names = listed(map(members.path, chain.from_iterable(gaps)), lost)
         said = f": {names}" if names else ", whose names cannot be read"
         sentences.append(f"{grouped(lost)} of {count(blobs, 'blob')}{said}.")
     if layout.chunks.corrupt:
@@ -199,17 +193,6 @@ def _loses(archive: Archive, layout: Layout, parts: Sequence[_Part]) -> tuple[st
             f"{listed(changed, len(changed))}."
         )
     return tuple(sentences)
-
-
-def _lost_members(members: int, kept: Mapping[int, int]) -> Iterator[int]:
-    """The members that are in none of the parts ``kept``, which begin and end where that says."""
-    at = 0
-    while at < members:
-        if at in kept:
-            at = kept[at]
-        else:
-            yield at
-            at += 1
 
 
 def _name(path: bytes) -> bytes:
@@ -265,27 +248,22 @@ class _Salvage:
         progress.begin(label, sum(self._edges[part.stop] - self._edges[part.first] for part in parts))
 
     def _inner(self, label: str, progress: Progress) -> Iterator[bytes]:
-        """The new blob layer."""
+        """The new blob layer; last the segments that the chain of chunks does not lead to, as they stand."""
         self._begin(label, self._parts, progress)
         layer = self._layer = BlobLayer(self._convention)
-        for number, part in enumerate(self._parts):
+        every: tuple[_Part | Stray, ...] = (*self._parts, *self._strays)
+        for number, part in enumerate(every):
             if number:
                 yield layer.reset()
-            if part.odd:
+            if isinstance(part, Stray):
+                yield from map(layer.add, blocks(self._archive.source, part.start, part.stop))
+            elif part.odd:
                 for member in range(part.begin, part.end):
                     yield from layer.block(self._packed[member], self._pack(member, layer, progress))
-                continue
-            for piece in blocks(self._archive.detail.inner, self._edges[part.first], self._edges[part.stop]):
-                progress.advance(len(piece))
-                yield layer.add(piece)
-        yield from self._from_elsewhere(layer)
-
-    def _from_elsewhere(self, layer: BlobLayer) -> Iterator[bytes]:
-        """The segments that the chain of chunks does not lead to, as they stand."""
-        for number, stray in enumerate(self._strays):
-            if number or self._parts:
-                yield layer.reset()
-            yield from map(layer.add, blocks(self._archive.source, stray.start, stray.stop))
+            else:
+                for piece in blocks(self._archive.detail.inner, self._edges[part.first], self._edges[part.stop]):
+                    progress.advance(len(piece))
+                    yield layer.add(piece)
 
     def _pack(self, member: int, layer: BlobLayer, progress: Progress) -> Iterator[bytes]:
         """What a member compresses to; ``progress`` counts its stored bytes."""

@@ -13,20 +13,22 @@ candidates examined, and limits both.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2s
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
 from inspector.core.program.progress import Progress
 from inspector.core.source import SplicedSource
-from inspector.core.source import blocks as pieces
 from inspector.core.verdict import Verdict
 from inspector.formats._zstd import BLOCK, BLOCK_HEADER, HEADER, MAGIC, RESERVED, RLE, Stream, ZstdError, header_size
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, MAX_VARINT_BYTES, RESET, kind_and_size, varint
 from inspector.formats.rca.hashes import Hashes
 from inspector.formats.rca.layout import Layout, Lost, ReadAhead
+from inspector.formats.rca.write import varint as written
 
 RESET_HEAD = b"\x81\x04"
 """The varint of a reset block whose payload is only a hash."""
@@ -44,8 +46,10 @@ MAX_UNALIGNED_BLOCKS = 4_096
 """Blocks of one segment that are followed behind the first that hardly any writer makes."""
 MAX_EMPTY_SEGMENTS = 64
 """Segments in a row without a right hash and without a blob that decodes, before they count as one damaged stretch."""
-_NO_FRAME = 0x0B
-"""Bits that are 0 in the first byte behind a frame's magic: the reserved one, and those of a dictionary, never used."""
+_FRAME = re.compile(
+    re.escape(MAGIC) + b"(?=[" + re.escape(bytes(each for each in range(256) if not each & 0x0B)) + rb"]|\Z)"
+)
+"""A frame: bits are 0 in the byte behind its magic, the reserved one, and those of a dictionary, never used."""
 MAX_OPEN_SEARCH_BYTES = 256 << 20
 """How far behind lost blocks the next segment is searched for in an archive whose headers do not say where it ends."""
 MAX_EXTRA_BYTES = 256
@@ -71,11 +75,8 @@ class Budget:
         return self.bytes <= self.max_bytes and self.steps <= self.max_steps
 
 
-class Fix(Struct, frozen=True):
-    """The bytes that a hash proves to belong at the inner position ``at``."""
-
-    at: int
-    data: bytes
+Fix = tuple[int, bytes]
+"""An inner position, and the bytes that a hash proves to belong there."""
 
 
 class _Segment(Struct):
@@ -140,28 +141,32 @@ class Follower:
         """Empty hashes for a segment that starts at ``at``: one for each convention."""
         block = self._block(at)
         if block is None or block[0] != RESET:
-            return [_Digest(0, 0)]
-        return [_Digest(0, 0), _Digest(block[1], min(block[1] + HASH_SIZE, block[2]))]
+            return [_new_digest()]
+        return [_new_digest(), _new_digest(block[1], min(block[1] + HASH_SIZE, block[2]))]
 
     def _hash(self, digests: list[_Digest], start: int, stop: int) -> None:
-        for piece in pieces(self._inner, start, stop) if stop - start > BLOCK else (self._reader.read(start, stop),):
+        for piece in self._reader.pieces(start, stop):
             for digest in digests:
                 digest.update(start, piece)
             start += len(piece)
             self._progress.advance(0)
 
+    def _blocks_from(self, at: int) -> Iterator[tuple[int, int, int, int]]:
+        """Where each block from ``at`` on begins, and what it is; up to the end, or to where there is none."""
+        while at < self._inner.size and (block := self._block(at)):
+            yield at, *block
+            at = block[2]
+
     def follow(self, at: int) -> _Segment:
         """Follow, hash and decode a segment from ``at`` to where a hash closes it or it ends otherwise."""
         # The first block, the last, and the first odd one: a varint that is wrong is one of theirs, or of what follows.
-        digests, stream, edge, last = self._digests(at), Stream(), at, [at, at]
+        digests, stream, stop, last = self._digests(at), Stream(), at, [at, at]
         odd: int | None = None
         unaligned, empty = 0, True
-        while edge < self._inner.size:
-            block = self._block(edge)
+        for edge, kind, payload, stop in self._blocks_from(at):
             unaligned += odd is not None
-            if block is None or unaligned > MAX_UNALIGNED_BLOCKS or not self._spend(block[2] - edge):
+            if unaligned > MAX_UNALIGNED_BLOCKS or not self._spend(stop - edge):
                 return _Segment(lost=edge if odd is None else odd, last=(*last, edge), empty=empty)
-            kind, payload, stop = block
             if kind == RESET and edge > at:
                 return _Segment(reset=edge, lost=odd, last=tuple(last), empty=empty)
             if kind == BLOB and not self._decodes(stream, payload, stop):
@@ -172,16 +177,15 @@ class Follower:
                 last.append(odd)
             self._hash(digests, edge, stop)
             last[1:2] = [edge]
-            edge = stop
-            if self._closes(edge, {digest.value for digest in digests}):
-                return _Segment(closed=edge)
-        return _Segment(reset=edge, lost=odd, last=tuple(last))
+            if self._closes(stop, {digest.value for digest in digests}):
+                return _Segment(closed=stop)
+        if stop < self._inner.size:
+            return _Segment(lost=stop if odd is None else odd, last=(*last, stop), empty=empty)
+        return _Segment(reset=stop, lost=odd, last=tuple(last))
 
     def _decodes(self, stream: Stream, payload: int, stop: int) -> bool:
         try:
-            for piece in (
-                pieces(self._inner, payload, stop) if stop - payload > BLOCK else (self._reader.read(payload, stop),)
-            ):
+            for piece in self._reader.pieces(payload, stop):
                 for _ in stream.feed(piece):
                     self._progress.advance(0)
         except ZstdError:
@@ -261,7 +265,7 @@ class Search(Follower):
             if found.closed is not None:
                 following = found.closed
                 if following < self._inner.size and not self._stored(following):
-                    self.fix = Fix(following, RESET_HEAD)
+                    self.fix = following, RESET_HEAD
             elif len(empty) > MAX_EMPTY_SEGMENTS:
                 following = self._behind(empty[0], stop, None)
             elif found.lost is not None:
@@ -314,21 +318,15 @@ class Search(Follower):
         chunks = self._layout.chunks
         return not (chunks.truncated or chunks.corrupt or chunks.open)
 
-    def _next_reset(self, at: int) -> int | None:
-        """Where the next segment starts if the blocks from ``at`` on are real."""
+    def _next_reset(self, lost: int) -> int | None:
+        """Where the next segment starts if the blocks from ``lost`` on are real."""
         with self._tentative():
-            first = at
-            while at < self._inner.size:
-                block = self._block(at)
-                if block is None:
-                    return None
-                if block[0] == RESET and at > first:
-                    following = self._block(block[2])
-                    if following is None or following[0] != BLOB:
-                        return None
-                    return at if self._reader.read(following[1], following[1] + len(MAGIC)) == MAGIC else None
-                at = block[2]
+            kinds = ((at, stop) for at, kind, _, stop in self._blocks_from(lost) if kind == RESET and at > lost)
+            at, stop = next(kinds, (0, self._inner.size))
+            following = self._block(stop) if stop < self._inner.size else None
+        if following is None or following[0] != BLOB:
             return None
+        return at if self._reader.read(following[1], following[1] + len(MAGIC)) == MAGIC else None
 
     # ---- what is hidden --------------------------------------------------------------------------------------------
 
@@ -349,20 +347,15 @@ class Search(Follower):
 
     def _frames(self, start: int, stop: int) -> Iterator[int]:
         """Starts of reset blocks in ``[start, stop)`` that a blob with a new zstd frame follows."""
-        at, before = start, b""
-        for piece in pieces(self._inner, start, stop):
-            window = before + piece
-            base = at - len(before)
-            found = window.find(MAGIC, max(0, len(before) - len(MAGIC) + 1))
-            while found >= 0:
-                if found + len(MAGIC) >= len(window) or not window[found + len(MAGIC)] & _NO_FRAME:
+        for at in range(start, stop, BLOCK):
+            size = min(BLOCK, stop - at)
+            window = self._inner.read(at, size + len(MAGIC))
+            for found in _FRAME.finditer(window):
+                if found.start() < size:
                     if not self._spend(0):
                         return
-                    yield from self._starts(base + found, start)
-                found = window.find(MAGIC, found + 1)
-            at += len(piece)
-            before = window[-(len(MAGIC) - 1) :]
-            if not self._spend(len(piece)):
+                    yield from self._starts(at + found.start(), start)
+            if not self._spend(size):
                 return
 
     # ---- a varint that is wrong ------------------------------------------------------------------------------------
@@ -386,16 +379,16 @@ class Search(Follower):
                 digests = self._digests(at)
                 self._hash(digests, at, suspect)
             if self._fits(digests, suspect, head, end):
-                found.add(Fix(suspect, head))
+                found.add((suspect, head))
             trials += 1
             if trials == MAX_TRIALS:
                 break
         return found.pop() if len(found) == 1 else None
 
     def _fits(self, digests: list[_Digest], at: int, head: bytes, end: int) -> bool:
-        trial = [digest.copy() for digest in digests]
+        trial = [each._replace(hash=each.hash.copy()) for each in digests]
         if head == RESET_HEAD:
-            trial = [_Digest(0, 0), _Digest(at + len(head), at + len(head) + HASH_SIZE)]
+            trial = [_new_digest(), _new_digest(at + len(head), at + len(head) + HASH_SIZE)]
         for digest in trial:
             digest.update(at, head)
         self._hash(trial, at + len(head), end)
@@ -404,14 +397,11 @@ class Search(Follower):
 
     def _segment_end(self, at: int) -> int | None:
         """Where the segment with its next block at ``at`` ends; None if no stored hash follows it."""
-        while at < self._inner.size:
-            block = self._block(at)
-            if block is None:
-                return None
-            if block[0] == RESET:
-                return at if block[2] - block[1] >= HASH_SIZE else None
-            at = block[2]
-        return at if self._ends else None
+        for edge, kind, payload, stop in self._blocks_from(at):
+            if kind == RESET:
+                return edge if stop - payload >= HASH_SIZE else None
+            at = stop
+        return at if at >= self._inner.size and self._ends else None
 
     def _values(self, at: int, *, opens: bool) -> Iterator[tuple[bytes, int]]:
         """Candidates for the varint at ``at``, each with the start of the block after it.
@@ -424,7 +414,7 @@ class Search(Follower):
         for length in range(1, 6):
             payload = at + length
             for stop in self._zstd_ends(payload):
-                head = _varint(stop - payload << 1)
+                head = written(stop - payload << 1)
                 if len(head) == length and head != there[:length]:
                     yield head, stop
 
@@ -445,35 +435,22 @@ class Search(Follower):
             yield at
 
 
-def _varint(value: int) -> bytes:
-    digits = bytearray()
-    while value > 0x7F:
-        digits.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*digits, value])
-
-
-class _Digest:
+class _Digest(NamedTuple):
     """The hash of inner bytes that leaves out ``[start, stop)``."""
 
-    def __init__(self, start: int, stop: int) -> None:
-        self._start, self._stop = start, stop
-        self._hash = blake2s(digest_size=HASH_SIZE)
+    hash: Any
+    start: int
+    stop: int
 
     @property
     def value(self) -> bytes:
-        return self._hash.digest()
-
-    def copy(self) -> _Digest:
-        made = _Digest(self._start, self._stop)
-        made._hash = self._hash.copy()
-        return made
+        return bytes(self.hash.digest())
 
     def update(self, at: int, data: bytes) -> None:
         """Take the bytes that begin at the inner position ``at``."""
-        cut, after = max(self._start - at, 0), max(self._stop - at, 0)
-        if cut >= len(data) or after <= 0 or self._start == self._stop:
-            self._hash.update(data)
-            return
-        self._hash.update(data[:cut])
-        self._hash.update(data[after:])
+        self.hash.update(data[: max(self.start - at, 0)])
+        self.hash.update(data[max(self.stop - at, 0) :])
+
+
+def _new_digest(start: int = 0, stop: int = 0) -> _Digest:
+    return _Digest(blake2s(digest_size=HASH_SIZE), start, stop)

@@ -21,9 +21,6 @@ from inspector.formats._zstd import LEVEL, Compressor
 from inspector.formats.rca.blocks import HASH_SIZE, RESET, Convention
 from inspector.formats.rca.chunks import FIRST_SIZE_BITS, METADATA_BYTES, Chunk, ChunkLayer, header_size
 
-Blob = tuple[bytes, Iterable[bytes]]
-"""A name and the content in pieces of any size."""
-
 
 class Storage(Source, Protocol):
     """Where bytes are kept until they are needed; raises SourceError where they do not fit."""
@@ -41,10 +38,6 @@ MAX_BUFFERED_BYTES = 8 * 1024 * 1024
 
 def varint(value: int) -> bytes:
     """A little-endian varint."""
-    if value <= 0x7F:
-        return bytes((value,))
-    if value <= 0x3FFF:
-        return bytes((value & 0x7F | 0x80, value >> 7))
     data = bytearray()
     while value > 0x7F:
         data.append(value & 0x7F | 0x80)
@@ -100,14 +93,19 @@ class BlobLayer:
         _check(name)
         if self._due_hash:
             yield self.reset()
-        held = _Buffer(room)
+        size, held, storage = 0, list[bytes](), None
         try:
-            for piece in self.packed(name, content):
-                held.add(piece)
+            for piece in filter(None, self.packed(name, content)):
+                size += len(piece)
+                held.append(piece)
+                if size > MAX_BUFFERED_BYTES:
+                    storage = storage or room("a compressed blob")
+                    storage.append(b"".join(held))
+                    held.clear()
         except BaseException:
             self._abandon()
             raise
-        yield from self.block(held.size, held.pieces())
+        yield from self.block(size, blocks(storage, 0, size) if storage is not None else held)
 
     def whole(self, name: bytes, content: bytes) -> bytes:
         """The block of a small blob, of the same bytes as ``blob`` gives. Raises EditError."""
@@ -151,34 +149,6 @@ def _check(name: bytes) -> None:
             f"{visible(name[:80])} cannot be the name of a blob: an RCA archive holds names in UTF-8, and from byte "
             f"{grouped(error.start)} on this is none."
         ) from error
-
-
-class _Buffer:
-    """Bytes kept until their number is known."""
-
-    def __init__(self, room: MakeStorage) -> None:
-        self.size = 0
-        self._parts: list[bytes] = []
-        self._make = room
-        self._storage: Storage | None = None
-
-    def add(self, data: bytes) -> None:
-        if not data:
-            return
-        self.size += len(data)
-        if self._storage is None:
-            self._parts.append(data)
-            if self.size <= MAX_BUFFERED_BYTES:
-                return
-            self._storage = self._make("a compressed blob")
-            data, self._parts = b"".join(self._parts), []
-        self._storage.append(data)
-
-    def pieces(self) -> Iterator[bytes]:
-        if self._storage is None:
-            yield from self._parts
-        else:
-            yield from blocks(self._storage, 0, self.size)
 
 
 class Writer:
@@ -225,19 +195,6 @@ class Writer:
     def commit(self) -> Commit:
         """What makes the blobs part of the archive; more may follow it, with another commit."""
         return self._chain.commit(self._layer.digest)
-
-
-def fresh(blobs: Iterable[Blob], convention: Convention, room: MakeStorage, level: int = LEVEL) -> Iterator[bytes]:
-    """A new archive from its first byte to its last, which is empty without blobs.
-
-    The last chunk's header holds its size and a hash, so the blob layer is kept until it is whole. Raises what
-    BlobLayer.blob does.
-    """
-    layer, held = BlobLayer(convention, level), room("a blob layer")
-    for name, content in blobs:
-        for data in layer.blob(name, content, room):
-            held.append(data)
-    yield from Chain().whole(blocks(held, 0, held.size), held.size, layer.digest)
 
 
 MAX_SIZE_BITS = 64

@@ -5,16 +5,12 @@ The manifest's digests appear as checksums of the archive, as rows built when th
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
 from pathlib import Path, PurePath
 
-from msgspec import Struct
-
 from inspector.core import codes
-from inspector.core.archive import Archive, CappedFindings, Emitter
-from inspector.core.field import LazyRows
+from inspector.core.archive import CappedFindings, Emitter
+from inspector.core.field import Computed
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.member import FOLDER, SPECIAL, Codec
@@ -88,30 +84,37 @@ def write_manifest(
 
 
 class _ManifestComparison:
+    """One manifest beside an archive: the digests in it, and what was computed so far."""
+
     def __init__(self, archive: Opened, emitter: Emitter, progress: Progress, manifest: DigestManifest) -> None:
         self.archive = archive
         self.emitter = emitter
         self.progress = progress
         self.manifest = manifest
         self.name = manifest.name
-        self.wrong = CappedFindings(
-            emitter,
-            codes.MANIFEST_MISMATCH,
-            f"members that {self.name} contradicts",
-        )
-        self.checksums = _ManifestChecksums(archive, self.name, self.expected_digests())
+        self.wrong = CappedFindings(emitter, codes.MANIFEST_MISMATCH, f"members that {self.name} contradicts")
+        self.expected = self.expected_digests()
+        self.verdicts = bytearray(len(self.expected))
+        self.different: dict[int, str] = {}
 
     def run(self) -> str:
-        self.archive.checksums = _joined(self.archive.checksums, self.checksums)
-        sizes = (self.size(expected) for expected in self.checksums.expected)
+        earlier, own = self.archive.checksums, Computed(len(self.expected), self.row)
+        self.archive.checksums = _joined(earlier, own) if len(earlier) else own
+        size, members = self.archive.source.size, self.archive.members
+        sizes = (size if member == WHOLE else members.size(member) for member, _ in self.expected)
         self.progress.begin(f"Comparing with {self.name}", sum(sizes))
         whole: list[bool] = []
         counted = dict.fromkeys(Verdict, 0)
-        for at, expected in enumerate(self.checksums.expected):
-            if expected.member == WHOLE:
-                whole.append(self.compare_whole(at, expected))
+        for at, (member, entry) in enumerate(self.expected):
+            compare = self.compare_whole if member == WHOLE else self.compare_member
+            verdict, computed = compare(member, entry)
+            self.verdicts[at] = VERDICTS.index(verdict)
+            if computed != entry.digest:
+                self.different[at] = computed
+            if member == WHOLE:
+                whole.append(verdict is Verdict.VERIFIED)
             else:
-                counted[self.compare_member(at, expected)] += 1
+                counted[verdict] += 1
         self.wrong.close()
         return " ".join(self.sentences(whole, counted))
 
@@ -131,60 +134,50 @@ class _ManifestComparison:
 
     # ---- what the manifest says --------------------------------------------------------------------------------
 
-    def expected_digests(self) -> list[ExpectedDigest]:
-        """The digests to compare, in the order of the archive; reports problems with the manifest's lines."""
+    def expected_digests(self) -> list[tuple[int, ManifestEntry]]:
+        """The digests to compare, of members or of WHOLE, in the order of the archive.
+
+        Reports problems with the manifest's lines.
+        """
         members = self.archive.members
         # Of several members with the same name, the last counts: it is the one left after extracting.
         known = {members.path(member): member for member in range(len(members))}
         unknown = CappedFindings(
-            self.emitter,
-            codes.MANIFEST_UNKNOWN_NAME,
-            f"names in {self.name} that are not members",
+            self.emitter, codes.MANIFEST_UNKNOWN_NAME, f"names in {self.name} that are not members"
         )
-        found: list[ExpectedDigest] = []
+        found: list[tuple[int, ManifestEntry]] = []
         bad: list[int] = []
         for entry in self.manifest.entries():
             if isinstance(entry, int):
                 bad.append(entry)
-                continue
-            member = self.member_of(entry, known)
-            if member is not None:
-                found.append(ExpectedDigest(member, entry.line, entry.algorithm, entry.digest))
+            elif (member := self.member_of(entry.name, known)) is not None:
+                found.append((member, entry))
             elif not unknown.full():
-                assert entry.name is not None
-                unknown.add(
-                    f"{self.name} names '{visible(entry.name)}' in line {grouped(entry.line)}, which is not a member.",
-                    (),
-                )
+                shown = visible(entry.name or b"")
+                unknown.add(f"{self.name} names '{shown}' in line {grouped(entry.line)}, which is not a member.", ())
         unknown.close()
-        self.report_lines(bad)
-        self.report_unnamed(found, known)
-        return sorted(found, key=lambda expected: (expected.member, expected.line))
-
-    def member_of(self, entry: ManifestEntry, known: dict[bytes, int]) -> int | None:
-        """The member that an entry is about, or WHOLE; None if there is none."""
-        if entry.name is None:
-            return WHOLE
-        for name in (entry.name, entry.name.removeprefix(b"./")):
-            if name in known:
-                return known[name]
-        own = encoded(PurePath(self.archive.source.name).name)
-        return WHOLE if entry.name.rpartition(b"/")[2].removeprefix(b"*") == own else None
-
-    def report_lines(self, bad: list[int]) -> None:
         if bad:
             lines = f"{count(len(bad), 'line')} that {'is not a digest' if len(bad) == 1 else 'are not digests'}"
             self.emitter.report(codes.MANIFEST_LINE, f"{self.name} has {lines}; the first is line {grouped(bad[0])}.")
+        self.report_unnamed({member for member, _ in found}, known)
+        return sorted(found, key=lambda expected: (expected[0], expected[1].line))
 
-    def report_unnamed(self, found: list[ExpectedDigest], known: dict[bytes, int]) -> None:
-        named = {expected.member for expected in found}
-        if not named or WHOLE in named:
-            return
+    def member_of(self, name: bytes | None, known: dict[bytes, int]) -> int | None:
+        """The member that an entry is about, or WHOLE; None if there is none."""
+        if name is None:
+            return WHOLE
+        for each in (name, name.removeprefix(b"./")):
+            if each in known:
+                return known[each]
+        own = encoded(PurePath(self.archive.source.name).name)
+        return WHOLE if name.rpartition(b"/")[2].removeprefix(b"*") == own else None
+
+    def report_unnamed(self, named: set[int], known: dict[bytes, int]) -> None:
         marks = self.archive.members.marks
         unnamed = [
             path for path, member in known.items() if member not in named and not (marks and marks[member] & FOLDER)
         ]
-        if unnamed:
+        if named and WHOLE not in named and unnamed:
             shown = ", ".join(repr(visible(path)) for path in unnamed[:_MAX_NAMES])
             more = f" and {grouped(len(unnamed) - _MAX_NAMES)} more" * (len(unnamed) > _MAX_NAMES)
             self.emitter.report(
@@ -194,11 +187,8 @@ class _ManifestComparison:
 
     # ---- comparing ---------------------------------------------------------------------------------------------
 
-    def size(self, expected: ExpectedDigest) -> int:
-        return self.archive.source.size if expected.member == WHOLE else self.archive.members.size(expected.member)
-
-    def digest(self, algorithm: Algorithm, size: int, pieces: Iterable[bytes]) -> str:
-        hashed, done = new_hash(algorithm, size), self.progress.done
+    def digest(self, entry: ManifestEntry, pieces: Iterable[bytes]) -> str:
+        hashed, done = new_hash(entry.algorithm, len(entry.digest) // 2), self.progress.done
         for piece in pieces:
             hashed.update(piece)
             done += len(piece)
@@ -206,119 +196,68 @@ class _ManifestComparison:
             self.progress.advance(0)
         return hashed.hexdigest()
 
-    def compare_whole(self, at: int, expected: ExpectedDigest) -> bool:
+    def compare_whole(self, _: int, entry: ManifestEntry) -> tuple[Verdict, str]:
         """Compare the whole archive; if it matches, no member's bytes have changed."""
         size = self.archive.source.size
-        computed = self.digest(expected.algorithm, len(expected.stored) // 2, blocks(self.archive.source, 0, size))
-        if computed != expected.stored:
-            self.checksums.set_result(at, Verdict.MISMATCH, computed)
-            self.mismatch("The archive as a whole", computed, expected, ((0, size),), None)
-            return False
-        self.checksums.set_result(at, Verdict.VERIFIED, computed)
+        computed = self.digest(entry, blocks(self.archive.source, 0, size))
+        if computed != entry.digest:
+            self.mismatch("The archive as a whole", computed, entry, ((0, size),), None)
+            return Verdict.MISMATCH, computed
         faulty = {finding.member for finding in self.archive.findings if finding.severity is Severity.ERROR}
         for member in range(len(self.archive.members)):
             if member not in faulty and self.archive.verdict(member) is not Verdict.MISMATCH:
                 self.emitter.judge(member, Verdict.VERIFIED)
-        return True
+        return Verdict.VERIFIED, computed
 
-    def compare_member(self, at: int, expected: ExpectedDigest) -> Verdict:
-        member = self.archive.members[expected.member]
+    def compare_member(self, index: int, entry: ManifestEntry) -> tuple[Verdict, str]:
+        """Compare a member; what was computed is empty if it could not be read."""
+        member = self.archive.members[index]
         if member.marks & (FOLDER | SPECIAL) or member.codec is Codec.UNKNOWN:
-            self.checksums.set_result(at, Verdict.NOT_CHECKABLE, "")
-            return Verdict.NOT_CHECKABLE
-        name = visible(member.path)
+            return Verdict.NOT_CHECKABLE, ""
+        name, computed = visible(member.path), ""
         try:
-            pieces = content(self.archive, member.index, self.progress)
-            computed = self.digest(expected.algorithm, len(expected.stored) // 2, pieces)
+            computed = self.digest(entry, content(self.archive, index, self.progress))
         except MemberError as error:
-            computed = ""
             if not self.wrong.full():
                 message = f"{self.name} has a digest of '{name}', but the member cannot be read. {error}"
-                self.wrong.add(message, member.spans, member.index)
-        verdict = Verdict.VERIFIED if computed == expected.stored else Verdict.MISMATCH
+                self.wrong.add(message, member.spans, index)
+        verdict = Verdict.VERIFIED if computed == entry.digest else Verdict.MISMATCH
         if computed and verdict is Verdict.MISMATCH:
-            self.mismatch(repr(name), computed, expected, member.spans, member.index)
-        self.checksums.set_result(at, verdict, computed)
-        if self.archive.verdict(member.index) is not Verdict.MISMATCH:
-            self.emitter.judge(member.index, verdict)
-        return verdict
+            self.mismatch(repr(name), computed, entry, member.spans, index)
+        if self.archive.verdict(index) is not Verdict.MISMATCH:
+            self.emitter.judge(index, verdict)
+        return verdict, computed
 
     def mismatch(
-        self, what: str, computed: str, expected: ExpectedDigest, spans: Iterable[tuple[int, int]], member: int | None
+        self, what: str, computed: str, entry: ManifestEntry, spans: Iterable[tuple[int, int]], member: int | None
     ) -> None:
         if not self.wrong.full():
             self.wrong.add(
-                f"{what} does not match {self.name}: its {expected.algorithm.name} is {computed}, line "
-                f"{grouped(expected.line)} says {expected.stored}. Either its bytes or the manifest have changed.",
+                f"{what} does not match {self.name}: its {entry.algorithm.name} is {computed}, line "
+                f"{grouped(entry.line)} says {entry.digest}. Either its bytes or the manifest have changed.",
                 spans,
                 member,
             )
 
-
-# ---- checksums of an archive ---------------------------------------------------------------------------------------
-
-
-class ExpectedDigest(Struct, frozen=True):
-    """A digest in line ``line`` of a manifest, of a member or of WHOLE; ``stored`` is hex."""
-
-    member: int
-    line: int
-    algorithm: Algorithm
-    stored: str
-
-
-class _ManifestChecksums(LazyRows[Checksum]):
-    """The digests in one manifest, and what was computed so far."""
-
-    def __init__(self, archive: Archive, manifest: str, expected: list[ExpectedDigest]) -> None:
-        self.expected = expected
-        self._archive = archive
-        self._manifest = manifest
-        self._verdicts = bytearray(len(expected))
-        self._different: dict[int, str] = {}
-
-    def __len__(self) -> int:
-        return len(self.expected)
-
-    def set_result(self, at: int, verdict: Verdict, computed: str) -> None:
-        """Record the result of row ``at``; ``computed`` is empty if the member could not be read."""
-        if computed != self.expected[at].stored:
-            self._different[at] = computed
-        self._verdicts[at] = VERDICTS.index(verdict)
-
     def row(self, at: int) -> Checksum:
-        """See LazyRows."""
-        expected, verdict = self.expected[at], VERDICTS[self._verdicts[at]]
-        whole = expected.member == WHOLE
-        members = self._archive.members
+        """A digest of the manifest among the checksums of the archive."""
+        (index, entry), verdict = self.expected[at], VERDICTS[self.verdicts[at]]
+        member = None if index == WHOLE else self.archive.members[index]
         return Checksum(
-            f"{expected.algorithm.name} of {'the archive' if whole else visible(members.path(expected.member))}",
-            expected.algorithm.name,
-            expected.stored,
-            self._different.get(at, "" if verdict is Verdict.NOT_CHECKED else expected.stored),
+            f"{entry.algorithm.name} of {'the archive' if member is None else visible(member.path)}",
+            entry.algorithm.name,
+            entry.digest,
+            self.different.get(at, "" if verdict is Verdict.NOT_CHECKED else entry.digest),
             (),
-            (Span(0, self._archive.source.size),) if whole else members[expected.member].spans,
+            (Span(0, self.archive.source.size),) if member is None else member.spans,
             (),
             verdict,
-            f"Line {grouped(expected.line)} of {self._manifest}.",
-            None if whole else expected.member,
+            f"Line {grouped(entry.line)} of {self.name}.",
+            None if member is None else index,
         )
-
-
-class _JoinedRows(LazyRows[Checksum]):
-    def __init__(self, parts: Sequence[Sequence[Checksum]]) -> None:
-        self._parts = parts
-        self._stops = list(accumulate(map(len, parts)))
-
-    def __len__(self) -> int:
-        return self._stops[-1]
-
-    def row(self, at: int) -> Checksum:
-        """See LazyRows."""
-        part = bisect_right(self._stops, at)
-        return self._parts[part][at - (self._stops[part] - len(self._parts[part]))]
 
 
 def _joined(some: Sequence[Checksum], others: Sequence[Checksum]) -> Sequence[Checksum]:
     """Two sequences of checksums, one after the other; neither may grow any more."""
-    return _JoinedRows((some, others)) if len(some) else others
+    first = len(some)
+    return Computed(first + len(others), lambda at: some[at] if at < first else others[at - first])

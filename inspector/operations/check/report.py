@@ -13,8 +13,9 @@ from msgspec import Struct
 from inspector.core.finding import Finding
 from inspector.core.names import abridged, decoded, visible
 from inspector.core.numbers import count, hexadecimal, in_bytes
-from inspector.core.verdict import VERDICTS, State, Verdict
+from inspector.core.verdict import State, Verdict
 from inspector.formats._causes.diagnosis import Placed, folded
+from inspector.formats._causes.survey import members_with
 from inspector.operations.check.checking import CheckReport, own_state
 from inspector.operations.open.location import inside
 from inspector.operations.open.opening import Opened
@@ -82,19 +83,11 @@ def _unverified(report: CheckReport) -> list[str]:
 
 def _with_verdict(report: CheckReport, verdict: Verdict) -> Iterator[tuple[Verdict, str]]:
     """The printable names of the members with this verdict."""
-    code = VERDICTS.index(verdict)
     for archive in report.archives:
         label = inside(report.location, archive.source.name)
-        at = archive.verdicts.find(code)
-        while at >= 0:
-            name = abridged(visible(archive.members.path(at)))
+        for member in members_with(archive, verdict):
+            name = abridged(visible(archive.members.path(member)))
             yield verdict, f"{visible(label)}/{name}" if label else name
-            at = archive.verdicts.find(code, at + 1)
-
-
-def _dropped(report: CheckReport) -> str:
-    dropped = sum(archive.findings_dropped for archive in report.archives)
-    return f"{count(dropped, 'more finding')} of the same kinds." if dropped else ""
 
 
 def _repairable(report: CheckReport) -> str:
@@ -137,8 +130,8 @@ def as_text(report: CheckReport) -> str:
     lines = [f"{visible(report.location)}: {visible(report.sentence)}", f"  {_summary(report)}"]
     lines += [f"  {line}" for line in (*_range_lines(report), *_unverified(report))]
     lines += _finding_lines(report)
-    if dropped := _dropped(report):
-        lines.append(f"  {dropped}")
+    if dropped := sum(archive.findings_dropped for archive in report.archives):
+        lines.append(f"  {count(dropped, 'more finding')} of the same kinds.")
     if repairable := _repairable(report):
         lines.append(f"  {repairable}")
     for label, rows in archive_readers(report):

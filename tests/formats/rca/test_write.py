@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.edit import EditError
-from inspector.core.source import SourceError
+from inspector.core.source import SourceError, blocks
 from inspector.formats.rca import write
 from inspector.formats.rca.blocks import Convention
 from inspector.formats.rca.chunks import ChunkLayer
-from inspector.formats.rca.write import Chain, Piece, Writer, fresh
+from inspector.formats.rca.write import BlobLayer, Chain, MakeStorage, Piece, Writer
 from inspector.resources import samples
 from inspector.sources.local.file import FileSource, TemporarySource
 from tests.formats import archives
@@ -59,6 +59,15 @@ class File:
         del self.data[commit.size :]
         if commit.last:
             self.put(commit.last)
+
+
+def fresh(blobs: Iterable[tuple[bytes, Iterable[bytes]]], convention: Convention, room: MakeStorage) -> Iterator[bytes]:
+    """A new archive from its first byte to its last, as a salvage writes one; empty without blobs."""
+    layer, held = BlobLayer(convention), room("a blob layer")
+    for name, pieces in blobs:
+        for data in layer.blob(name, pieces, room):
+            held.append(data)
+    yield from Chain().whole(blocks(held, 0, held.size), held.size, layer.digest)
 
 
 def layer(data: bytes) -> ChunkLayer:
