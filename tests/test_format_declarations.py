@@ -291,6 +291,7 @@ def test_codes_that_findings_are_compared_with_are_declared() -> None:
     }
 
     of_repairs = {"caf-begin-later", "caf-end-earlier", "caf-salvage-doubtful", "rca-discard-tail"}
+    of_repairs |= {"rca-accept-segments", "rca-finish-append", "rca-finish-unproved", "rca-mend-reset-hash"}
 
     assert len(found) > 50
     assert found - names == of_repairs

@@ -14,8 +14,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.verdict import State, Verdict
 from inspector.formats._causes.diagnosis import folded
-from inspector.operations.check.checking import state_of
-from inspector.operations.check.repairable import offered
+from inspector.operations.check.checking import offered, state_of
 from inspector.operations.edit.plan_repairs import plan
 from inspector.operations.open.opening import Opened
 from tests.damage.generator import Case, Memory

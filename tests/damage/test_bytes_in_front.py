@@ -11,8 +11,7 @@ from inspector.cli.run import run_command
 from inspector.core.cause import UNWRAP_CODE, Cause
 from inspector.core.program.progress import Progress
 from inspector.core.verdict import State, Verdict
-from inspector.operations.check.checking import state_of
-from inspector.operations.check.repairable import offered
+from inspector.operations.check.checking import offered, state_of
 from inspector.operations.edit.apply_repairs import salvage_report
 from inspector.operations.edit.plan_repairs import plan
 from inspector.operations.extract.extraction import Extraction
@@ -168,7 +167,7 @@ def test_none_is_lost_is_not_said_of_bytes_that_were_not_searched(monkeypatch: p
     report = salvage_report(salvage)
     assert report is not None
     assert report.lost
-    monkeypatch.setattr("inspector.formats.rca.strays.MAX_SEARCHED_BYTES", 100)
+    monkeypatch.setattr("inspector.formats.rca.search.MAX_SEARCHED_BYTES", 100)
     report = salvage_report(plan(archive, Progress(), in_place=False).salvage)
     assert report is not None
     assert "the search ended before the file" in report.sentence

@@ -22,8 +22,14 @@ from inspector.formats._causes.blocks import suspects, zeros
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, Diagnosis, diagnose, folded
 from inspector.formats._causes.flips import MAX_WORK_BYTES, flipped_in
 from inspector.formats._causes.survey import survey
-from inspector.operations.check.checking import CheckReport, check_archive, check_location, forget_check, state_of
-from inspector.operations.check.repairable import mark_repairs
+from inspector.operations.check.checking import (
+    CheckReport,
+    check_archive,
+    check_location,
+    forget_check,
+    mark_repairs,
+    state_of,
+)
 from inspector.operations.check.report import as_json, as_text
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.open.opening import Opened

@@ -77,7 +77,7 @@ def _unwrapped(archive: Archive, progress: Progress) -> Diagnosis:
 
         found = unwrap(archive, progress)
     else:
-        from inspector.formats._causes.converted import convert_back
+        from inspector.formats._causes.wrapped import convert_back
 
         found = convert_back(archive, cause, progress)
     return NO_DIAGNOSIS if found is None else Diagnosis(repairs=(found,))

@@ -327,13 +327,12 @@ def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
     layout = archive.detail
     assert isinstance(layout, Layout)
     blocks = layout.blocks
-    target = blocks.at_payload(archive.members.starts[index])
+    target, name = blocks.at_payload(archive.members.starts[index]), visible(archive.members.path(index)[:80])
     cursor = _cursor(layout, target)
     try:
         while cursor.block < target:
-            if blocks.types[cursor.block] == BLOB:
-                for _ in _decoded(layout, cursor):
-                    progress.advance(0)
+            for _ in _decoded(layout, cursor) if blocks.types[cursor.block] == BLOB else ():
+                progress.advance(0)
             cursor.block += 1
         content = Content()
         for piece in _decoded(layout, cursor):
@@ -342,11 +341,9 @@ def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
                 progress.advance(len(rest))
                 yield rest
     except ZstdError as error:
-        name = visible(archive.members.path(index)[:80])
         where = "it" if cursor.block == target else "a blob before it in its segment"
         raise MemberError(f"'{name}' cannot be read whole, for {where} cannot be decoded. {error}") from error
     if not blocks.whole(target):
-        name = visible(archive.members.path(index)[:80])
         missing = in_bytes(blocks.claimed - blocks.edges[target + 1])
         raise MemberError(f"'{name}' cannot be read whole: its payload is missing {missing}.")
     cursor.block += 1

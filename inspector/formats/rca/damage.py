@@ -33,7 +33,7 @@ from inspector.formats.rca.chunks import (
 from inspector.formats.rca.findings import is_undecided
 from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.reading import ends_proved
-from inspector.formats.rca.strays import MAX_SEARCHED_BYTES
+from inspector.formats.rca.search import MAX_SEARCHED_BYTES
 
 MAX_TEXT_BYTES = 4_096
 """How far behind text in front of it an archive is looked for that does not end with the file."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -13,6 +12,7 @@ from inspector.core.field import Computed
 from inspector.core.names import listed
 from inspector.core.numbers import count
 from inspector.core.source import SplicedSource, blocks
+from inspector.core.span import Span
 from inspector.formats._zstd import Stream
 from inspector.formats.rca.blocks import BLOB, REST, Blocks
 from inspector.formats.rca.chunks import Chunk, ChunkLayer
@@ -46,13 +46,6 @@ class ReadAhead:
         return blocks(self._inner, start, stop, PIECE_BYTES)
 
 
-class Lost(NamedTuple):
-    """Inner bytes ``[start, stop)`` in which no block can be told; a reset block begins at ``stop``."""
-
-    start: int
-    stop: int
-
-
 class Cursor(Struct):
     """A decoder that stands in front of the payload of ``block``."""
 
@@ -65,7 +58,7 @@ class Layout(Struct):
 
     ``cursor`` is where the last reader stopped, so that the next one need not start over; ``damaged`` says of
     each segment that could not be decoded to its end at which block that was; ``refused`` are those of them that may be
-    right, see ZstdRefusedError; ``lost`` are stretches left out.
+    right, see ZstdRefusedError; ``lost`` are inner stretches in which no block can be told, a reset block behind each.
 
     What a hash proves to be wrong in the file is read as it should be: ``sizes`` are what it takes to put chunk headers
     right, ``varints`` the same for the varints of blocks. ``inner`` is the blob layer with them in place, ``raw`` the
@@ -79,7 +72,7 @@ class Layout(Struct):
     cursor: Cursor | None = None
     damaged: dict[int, int] = field(default_factory=dict)
     refused: set[int] = field(default_factory=set)
-    lost: tuple[Lost, ...] = ()
+    lost: tuple[Span, ...] = ()
     sizes: tuple[Patch, ...] = ()
     varints: tuple[Patch, ...] = ()
     behind: Tail | None = None

@@ -99,11 +99,10 @@ class _Reading:
             return
         limit = 1 << size * 8 - 1
         trace.state["chunk"] = self.chunks
-        if value > limit:
-            message = f"The size {value:#x} of chunk {self.chunks} is above {limit:#x} and reserved."
-            raise self._reject(f"read the {name}", span, message, value=f"size {value:#x}", known=False)
-        if value < header:
+        if not header <= value <= limit:
             message = f"The size {value:,} of chunk {self.chunks} is smaller than its header."
+            if value > limit:
+                message = f"The size {value:#x} of chunk {self.chunks} is above {limit:#x} and reserved."
             raise self._reject(f"read the {name}", span, message, value=f"size {value:#x}", known=False)
         self._is_last = value < limit
         self.at, self.stop = start + header, start + value

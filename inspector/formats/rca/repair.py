@@ -25,7 +25,7 @@ from inspector.formats.rca.hashes import Hashes, digest_of, own_convention
 from inspector.formats.rca.layout import Layout, whole_blocks
 from inspector.formats.rca.reading import read_tail
 from inspector.formats.rca.salvage import salvages
-from inspector.formats.rca.strays import find_strays
+from inspector.formats.rca.search import find_strays
 from inspector.formats.rca.write import header
 
 

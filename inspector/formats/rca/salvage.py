@@ -26,7 +26,7 @@ from inspector.formats.rca.blobs import MAX_NAME_BYTES, read
 from inspector.formats.rca.blocks import RESET, Convention
 from inspector.formats.rca.hashes import Hashes, compare, own_convention
 from inspector.formats.rca.layout import Layout, whole_blocks
-from inspector.formats.rca.strays import Stray, decoded, find_strays
+from inspector.formats.rca.search import Stray, decoded, find_strays
 from inspector.formats.rca.write import BlobLayer, Chain
 
 _REWRITTEN = frozenset(

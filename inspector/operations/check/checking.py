@@ -12,20 +12,21 @@ from msgspec.structs import replace
 
 from inspector.core import codes
 from inspector.core.archive import Archive, Emitter
-from inspector.core.cause import NOT_INTERRUPTED, is_cause
+from inspector.core.cause import NOT_INTERRUPTED, SPLIT_CODE, TAKEN_OUT, Cause, is_cause
 from inspector.core.edit import EditError
 from inspector.core.finding import UNREADABLE, Finding, Severity
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress, cancelling
 from inspector.core.program.redaction import strip_credentials
+from inspector.core.repair import Repair
 from inspector.core.source import Source, SourceError, expect, is_sparing
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, diagnose
+from inspector.formats._causes.joined import MIN_REST_BYTES, archive_in
 from inspector.formats.datas3t.check import summary
 from inspector.operations.check.digest_check import check_manifests
 from inspector.operations.check.name_rules import report_names
-from inspector.operations.check.repairable import mark_repairs
 from inspector.operations.jobs.subprogress import CHECKING, map_with_progress, subprogresses
 from inspector.operations.open.collection import OVERLAP, collection_in
 from inspector.operations.open.location import Location, NoRangeError, open_location
@@ -129,11 +130,10 @@ def read_names(location: str, connection: Connection = DEFAULT) -> CheckReport:
     if collection is None:
         return unreadable(location, f"{visible(location)} has no ranges any more.")
     findings = (*collection.findings, *(each.finding for each in collection.overlaps))
-    wrong = any(each.severity is Severity.ERROR for each in findings)
-    state = State.DAMAGED if wrong else State.SOUND
-    said = (each.message for each in findings if each.severity is Severity.ERROR or not wrong)
-    sentence = judgement(state, next(said, f"{collection.title} without gaps."))
-    return CheckReport(location, "datas3t", state, 0, 0, (), findings, {}, sentence)
+    errors = [each.message for each in findings if each.severity is Severity.ERROR]
+    state = State.DAMAGED if errors else State.SOUND
+    said = errors or [each.message for each in findings] or [f"{collection.title} without gaps."]
+    return CheckReport(location, "datas3t", state, 0, 0, (), findings, {}, judgement(state, said[0]))
 
 
 def unreadable(location: str, sentence: str) -> CheckReport:
@@ -201,7 +201,12 @@ def check_archive(archive: Opened, progress: Progress, *, causes: bool = True, n
             if names:
                 report_names(archive, emitter, progress)
             compared = check_manifests(archive, emitter, progress)
-            _report_shrinking(archive, emitter)
+            if _is_shorter(archive.source):
+                size = archive.source.size
+                message = (
+                    f"The file became shorter while it was open: it had {in_bytes(size)}, and its last byte is gone."
+                )
+                emitter.report(codes.BECAME_SHORTER, message, (size - 1, size))
             _report_interrupted(archive, emitter)
             if causes:
                 archive.diagnosis = diagnose(archive, progress)
@@ -222,15 +227,9 @@ def _reads_more(archive: Opened, progress: Progress) -> bool:
     return False
 
 
-def _report_shrinking(archive: Opened, emitter: Emitter) -> None:
-    """CheckReport a file that another program truncated meanwhile: its short reads look like a regular end."""
-    last = archive.source.size - 1
-    if last >= 0 and not archive.source.read(last, 1):
-        emitter.report(
-            codes.BECAME_SHORTER,
-            f"The file became shorter while it was open: it had {in_bytes(last + 1)}, and its last byte is gone.",
-            (last, last + 1),
-        )
+def _is_shorter(source: Source) -> bool:
+    """Whether another program truncated the file since it was opened: its short reads look like a regular end."""
+    return source.size > 0 and not source.read(source.size - 1, 1)
 
 
 def _report_interrupted(archive: Opened, emitter: Emitter) -> None:
@@ -263,23 +262,20 @@ def forget_check(archive: Opened) -> None:
 
 def report_of(location: str, opened: Location, sentence: str) -> CheckReport:
     """The report on archives in their current state."""
-    state = state_of(opened.archives)
-    counted: Counter[Verdict] = Counter()
-    for archive in opened.archives:
-        counted.update(verdict_counts(archive))
-    if not sentence and not_read(opened.archives):
+    archives = opened.archives
+    state = state_of(archives)
+    if not sentence and not_read(archives):
         sentence = INCOMPLETE
-    first = opened.archives[0] if opened.archives else None
-    known = first is not None and first.decoder is not None
+    known = len(archives) > 0 and archives[0].decoder is not None
     return CheckReport(
         location,
-        first.format if first is not None and known else None,
+        archives[0].format if known else None,
         state,
-        sum(len(archive.members) for archive in opened.archives),
+        sum(len(archive.members) for archive in archives),
         opened.size,
-        opened.archives,
+        archives,
         (),
-        dict(counted),
+        dict(sum(map(verdict_counts, archives), Counter())),
         judgement(state, sentence),
     )
 
@@ -365,3 +361,67 @@ def _state_of_finding(finding: Finding, torn: frozenset[str]) -> State:
     if finding.code in torn or finding.code == codes.INTERRUPTED_CHANGE.code:
         return State.TORN
     return State.DAMAGED if finding.severity is Severity.ERROR else State.WARNING
+
+
+# ---- which repairs a checked archive offers --------------------------------------------------------------------------
+
+
+def left(archive: Opened) -> tuple[Finding, ...]:
+    """The findings of an archive above info, the worst first."""
+    wrong = [finding for finding in archive.findings if finding.severity is not Severity.INFO]
+    return tuple(sorted(wrong, key=lambda finding: finding.severity.rank))
+
+
+def offered(archive: Opened, progress: Progress) -> tuple[Repair, ...]:
+    """The repairs of an archive that has been checked, the best first. Raises Cancelled.
+
+    Raises SourceError where not all of it could be read: what is not known is no reason to write.
+    """
+    unread = next((each.message for each in archive.findings if each.code == UNREADABLE), "")
+    if unread:
+        raise SourceError(f"{visible(archive.source.name)} is not repaired, for not all of it could be read. {unread}")
+    if archive.decoder is None or not left(archive) or _is_shorter(archive.source):
+        return ()  # it must be read again before a repair is planned
+    if any(each.code == SPLIT_CODE for each in archive.diagnosis.repairs):
+        return archive.diagnosis.repairs  # what the format would cut off or rewrite is another archive
+    own = [each for each in archive.findings if not is_cause(each)]  # a format knows the codes of its findings only
+    without = archive
+    if len(own) < len(archive.findings):
+        without = archive.copy()
+        without.findings = own
+    found = (*archive.diagnosis.repairs, *archive.decoder.repairs(without, progress))
+    repairs = tuple(each for each in found if not _cuts_an_archive(archive.source, each, progress))
+    if not _is_changed_throughout(archive):
+        return repairs
+    return tuple(each for each in repairs if each.claim or each.code in TAKEN_OUT)
+
+
+def _cuts_an_archive(source: Source, repair: Repair, progress: Progress) -> bool:
+    """Whether a whole archive is among the bytes that a repair cuts off."""
+    found = archive_in(source, repair.cut, progress) if repair.cut.size >= MIN_REST_BYTES else None
+    return found is not None and found.whole
+
+
+def _is_changed_throughout(archive: Opened) -> bool:
+    """Whether every byte may be another than was archived, and no digest tells which members are as they were."""
+    changed = any(each.code in (Cause.TEXT_MODE, Cause.BYTE_ORDER) for each in archive.findings)
+    return changed and not any(
+        VERDICTS.index(each) in archive.verdicts for each in (Verdict.VERIFIED, Verdict.MISMATCH)
+    )
+
+
+def mark_repairs(archive: Opened, progress: Progress) -> None:
+    """Set the repair that answers each finding of a checked archive. Raises Cancelled."""
+    try:
+        repairs = offered(archive, progress)
+    except SourceError:  # checking has already reported that it cannot be read
+        return
+    by_code = {code: each.code for each in reversed(repairs) for code in each.fixes}
+    archive.findings[:] = [_marked(finding, by_code.get(finding.code)) for finding in archive.findings]
+    for at in archive.diagnosis.adopted:
+        known = (by_code[each.code] for each in archive.diagnosis.explained[at] if each.code in by_code)
+        archive.findings[at] = _marked(archive.findings[at], next(known, None))
+
+
+def _marked(finding: Finding, repair: str | None) -> Finding:
+    return finding._replace(repair=repair) if repair is not None and finding.repair is None else finding

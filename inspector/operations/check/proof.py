@@ -88,21 +88,19 @@ def _compare(source: S3Source, progress: Progress) -> ProofResult:
     archive_crc32 = combined_crc32(source, members, progress)
     name = visible(source.name)
     numbers = f"CRC-32 of the object 0x{server_crc32:08X}"
-    if archive_crc32 != server_crc32:
-        sentence = (
-            f"{name} does not match its own records: the {numbers}, but the archive's records give "
-            f"0x{archive_crc32:08X}. The content of at least one member, or a recorded CRC-32, is "
-            "wrong. A check that reads the members tells which."
-        )
-        return ProofResult(
-            Proof.CONTRADICTED, sentence, len(members), server_crc32=server_crc32, archive_crc32=archive_crc32
-        )
+    proof = Proof.PROVED if archive_crc32 == server_crc32 else Proof.CONTRADICTED
     sentence = (
         f"{name}: the {numbers} is the one that the CRC-32s of its {count(len(members), 'member')} give. So the server "
         "received what the archive records (with a chance of error of 1 in 4,294,967,296). "
         f"The object's {rounded(source.size)} were not read, so it is not proved that the server still has them."
     )
-    return ProofResult(Proof.PROVED, sentence, len(members), server_crc32=server_crc32, archive_crc32=archive_crc32)
+    if proof is Proof.CONTRADICTED:
+        sentence = (
+            f"{name} does not match its own records: the {numbers}, but the archive's records give "
+            f"0x{archive_crc32:08X}. The content of at least one member, or a recorded CRC-32, is "
+            "wrong. A check that reads the members tells which."
+        )
+    return ProofResult(proof, sentence, len(members), server_crc32=server_crc32, archive_crc32=archive_crc32)
 
 
 # ---- arithmetic --------------------------------------------------------------------------------------------------

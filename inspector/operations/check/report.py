@@ -18,7 +18,6 @@ from inspector.formats._causes.diagnosis import Placed, folded
 from inspector.formats._causes.survey import members_with
 from inspector.operations.check.checking import CheckReport, own_state
 from inspector.operations.open.location import inside
-from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.trace_views import ReaderRow
 from inspector.operations.trace.tracing import row_lines, row_object
@@ -99,15 +98,11 @@ def _repairable(report: CheckReport) -> str:
     return f"{count(number, 'finding')} can be repaired: repair --dry-run shows how, and what is lost or assumed."
 
 
-def _ranges(report: CheckReport) -> list[tuple[str, State | None, Opened]]:
+def _ranges(report: CheckReport) -> list[tuple[str, State | None]]:
     """Each range of a collection: its path inside it, and its own state, None if that is unknown."""
-    named = ((inside(report.location, archive.source.name), archive) for archive in report.archives)
-    return [(label, _range_state(archive), archive) for label, archive in named if label]
-
-
-def _range_state(archive: Opened) -> State | None:
-    state = own_state(archive)
-    return state if archive.checked or state is not State.SOUND else None
+    states = ((each, own_state(each)) for each in report.archives)
+    named = ((inside(report.location, each.source.name), each.checked, state) for each, state in states)
+    return [(label, state if checked or state is not State.SOUND else None) for label, checked, state in named if label]
 
 
 def _range_lines(report: CheckReport) -> list[str]:
@@ -115,9 +110,9 @@ def _range_lines(report: CheckReport) -> list[str]:
     ranges = _ranges(report)
     if len(ranges) < 2:
         return []
-    counted = Counter(state for _, state, _ in ranges)
+    counted = Counter(state for _, state in ranges)
     parts = ", ".join(f"{counted[state]:,} {state or _NOT_CHECKED}" for state in (*State, None) if counted[state])
-    wrong = [f"{state}: {visible(label)}" for label, state, _ in ranges if state not in (State.SOUND, None)]
+    wrong = [f"{state}: {visible(label)}" for label, state in ranges if state not in (State.SOUND, None)]
     more = [f"... and {len(wrong) - _MAX_NAMES:,} more"] if len(wrong) > _MAX_NAMES else []
     return [f"{count(len(ranges), 'range')}: {parts}", *wrong[:_MAX_NAMES], *more]
 

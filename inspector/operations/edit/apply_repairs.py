@@ -23,8 +23,7 @@ from inspector.core.span import Span, Spans
 from inspector.core.verdict import State
 from inspector.formats.datas3t.datapoints import RangeRecords
 from inspector.formats.datas3t.decode import INDEX, TAR
-from inspector.operations.check.checking import state_of
-from inspector.operations.check.repairable import left
+from inspector.operations.check.checking import left, state_of
 from inspector.operations.edit.plan_repairs import Plan, Refusal, SiblingFile
 from inspector.operations.edit.s3_writing import put_copy, put_pieces, write_edit_to_s3
 from inspector.operations.jobs.operation_error import OperationError

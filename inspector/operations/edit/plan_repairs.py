@@ -23,8 +23,7 @@ from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS
-from inspector.operations.check.checking import check_archive, state_of
-from inspector.operations.check.repairable import offered
+from inspector.operations.check.checking import check_archive, offered, state_of
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.sources.local.file import TemporarySource
 

@@ -70,7 +70,7 @@ def test_the_ledger_says_what_each_hash_covers(convention: str) -> None:
 
 
 def test_before_the_check_of_a_large_archive_nothing_is_said_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inspector.formats.rca.decode.MAX_HASHED_BYTES", 100)
+    monkeypatch.setattr("inspector.formats.rca.reading.MAX_HASHED_BYTES", 100)
     data = bytearray(build.archive(ONE, TWO))
     data[60] ^= 1
     archive = opened(bytes(data))
@@ -304,7 +304,7 @@ def test_an_empty_archive_is_sound() -> None:
 
 
 def test_checking_again_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inspector.formats.rca.decode.MAX_HASHED_BYTES", -1)
+    monkeypatch.setattr("inspector.formats.rca.reading.MAX_HASHED_BYTES", -1)
     data = bytearray(build.archive(noisy(300), TWO))
     data[400] ^= 4
     archive, sentence = checked(bytes(data))
@@ -324,7 +324,7 @@ class Waiting(Progress):
 
 @pytest.mark.parametrize("segments", [1, 3])
 def test_cancelling_stops_all_threads_at_once(segments: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inspector.formats.rca.decode.MAX_HASHED_BYTES", -1)
+    monkeypatch.setattr("inspector.formats.rca.reading.MAX_HASHED_BYTES", -1)
     monkeypatch.setattr(hashes, "BLOCK", 1024)
     archive = opened(build.archive(*(noisy(1 << 20, 4, seed) for seed in range(segments))))
     running, progress = threading.active_count(), Waiting()

@@ -293,7 +293,7 @@ def test_a_first_append_that_was_interrupted_is_begun_again(path: Path) -> None:
 def test_a_large_archive_is_looked_at_as_far_as_its_end_needs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rca_writing, "MAX_HASHED_BYTES", 0)
     monkeypatch.setattr(sys.modules[layers.__module__], "MAX_HASHED_BYTES", 0)
-    monkeypatch.setattr("inspector.formats.rca.decode.MAX_HASHED_BYTES", 0)
+    monkeypatch.setattr("inspector.formats.rca.reading.MAX_HASHED_BYTES", 0)
     path.write_bytes(build.archive(ONE, TWO, THREE, convention=build.RCARCH))
     append(path, SMALL)
     assert held(path.read_bytes()) == [*ONE, *TWO, *THREE, *SMALL]

@@ -18,7 +18,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BytesSource, SourceError
 from inspector.core.verdict import State, Verdict
-from inspector.operations.check.repairable import offered
+from inspector.operations.check.checking import offered
 from inspector.operations.create.creating_rca import RcaOptions, create_rca
 from inspector.operations.create.rca_writing import append_rca
 from inspector.operations.edit.apply_repairs import apply_plan, describe

@@ -16,8 +16,7 @@ from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.repair import Repair
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
-from inspector.operations.check.checking import check_archive, check_location, state_of
-from inspector.operations.check.repairable import mark_repairs, offered
+from inspector.operations.check.checking import check_archive, check_location, mark_repairs, offered, state_of
 from inspector.operations.edit.apply_repairs import apply_plan, describe, save_salvage
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.jobs.operation_error import OperationError

@@ -277,7 +277,7 @@ def test_what_does_not_fit_its_digest_is_not_kept_unless_it_is_said(tmp_path: Pa
 def test_hashes_that_were_not_compared_on_opening_are_before_extracting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inspector.formats.rca.decode.MAX_HASHED_BYTES", 0)
+    monkeypatch.setattr("inspector.formats.rca.reading.MAX_HASHED_BYTES", 0)
     entries = [(f"{number}.bin", random.Random(number).randbytes(4000)) for number in range(9)]
     path = archive(tmp_path, "rca", entries)
     assert extract(path, tmp_path / "sound").whole

@@ -14,8 +14,7 @@ import pytest
 from inspector.__main__ import main
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.check.checking import check_archive
-from inspector.operations.check.repairable import mark_repairs
+from inspector.operations.check.checking import check_archive, mark_repairs
 from inspector.operations.open.listing import load
 from inspector.operations.open.location import open_location
 from inspector.operations.open.opening import decode
