@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from threading import Condition, Thread
+from concurrent.futures import Future, wait
+from contextlib import closing
+from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.core.program.progress import Cancelled, Progress, cancelling, check_cancelled
+from inspector.core.program.map_ordered import map_ordered
+from inspector.core.program.progress import Progress, cancelling, check_cancelled
 from inspector.core.source import Source
 from inspector.core.span import Span, Spans
 from inspector.sources.s3.address import Address, Place
-from inspector.sources.s3.cache import BlockCache, Blocks, read_spans
+from inspector.sources.s3.cache import MAX_REQUEST_BYTES, BlockCache, Blocks, Flight, Take
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.read_ahead import Flight, Take
 from inspector.sources.s3.request_log import OPEN_END, RequestLog, Why
 from inspector.sources.s3.responses import ByteRange, Head, Seen
 from inspector.sources.s3.sentences import S3Error, replaced
@@ -39,6 +41,10 @@ _TRIES = 3
 _MUCH_BYTES = 1 << 20
 """After so many bytes, breaks that came before do not count."""
 _POLL_SECONDS = 0.1
+_MAX_READ_ALONG_BYTES = 64 << 10
+"""The largest gap that is read along, because a second request takes longer."""
+_MAX_REQUESTS = 8
+"""Concurrent requests for many spans, as many as pooled connections."""
 
 _DENIED, _MISSING, _NOT_AS_BEFORE, _NO_SUCH_RANGE = 403, 404, 412, 416
 _MD5 = re.compile(r'"?[0-9a-f]{32}(-[0-9]{1,5})?"?')
@@ -70,7 +76,7 @@ class RemoteSource(ABC):
         self.replaced = False
         self._client = client
         self._head = head
-        self._cache = BlockCache(head.size, self._fetch, blocks, self._pour, client.pace)
+        self._cache = BlockCache(head.size, self._pour, blocks, client.pace)
 
     @property
     def used(self) -> str:
@@ -96,25 +102,34 @@ class RemoteSource(ABC):
         """
         if len(spans) == 1:
             return iter((self.read(spans[0].start, spans[0].size),))
-        return read_spans([span.clipped(0, self.size) for span in spans], self._apart, check_cancelled)
+        return self._gathered([span.clipped(0, self.size) for span in spans])
+
+    def _gathered(self, spans: Sequence[Span]) -> Iterator[bytes]:
+        runs = list(_runs(spans))
+        whole = [Span(run[0].start, max(span.stop for span in run)) for run in runs]
+        came = map_ordered(whole, self._apart, _MAX_REQUESTS, lambda _: check_cancelled())
+        with closing(came):
+            for run, (start, _), data in zip(runs, whole, came, strict=True):
+                for each in run:
+                    yield data[each.start - start : each.stop - start]
 
     def _apart(self, span: Span, ending: Progress) -> bytes:
         """The exact bytes, from the cache or by one request."""
         if self._cache.holds(span.start, span.stop) or not span.size:
             return self._cache.read(span.start, span.size)
         with cancelling(ending):
-            data = self._fetch(span.start, span.stop)
+            data = self._cache.fetch(span.start, span.stop)
         self.put(span.start, data)
         return data
 
-    def follow(self) -> Flight:
+    def follow(self, progress: Progress) -> Flight:
         """Begin a pass over all of it, whose bytes ``take`` of the result is given as they come; ``leave`` ends it."""
-        return self._cache.ahead.follow()
+        return self._cache.follow(progress)
 
     def leave(self, flight: Flight, error: BaseException | None) -> None:
         """End what ``follow`` began, with the error that ended it or because all has come."""
         self.replaced = self.replaced or (isinstance(error, S3Error) and error.status == _NOT_AS_BEFORE)
-        self._cache.ahead.close(flight, error)
+        self._cache.close(flight, error)
 
     def cached(self) -> Spans:
         """The spans that can be read without a request."""
@@ -124,17 +139,11 @@ class RemoteSource(ABC):
         """Cache bytes of it that came with another response."""
         self._cache.put(start, data)
 
-    def _fetch(self, start: int, stop: int) -> bytes:
-        """The bytes ``[start, stop)``, all of them. Raises SourceError and Cancelled."""
-        data = bytearray()
-        self._pour(start, stop, data.extend)
-        return bytes(data)
-
     def _pour(self, start: int, stop: int, take: Take) -> None:
         """Give the bytes ``[start, stop)`` as they arrive. Raises SourceError and Cancelled."""
         response = _Response(self._client, self.address, self.log, start, stop, take)
         if self.replaced:
-            raise self._was_replaced()
+            raise S3Error(replaced(self.name), _NOT_AS_BEFORE, "PreconditionFailed")
         try:
             response.run(self._head, Why.READING, lambda head: self.check_range(head, response.at, stop))
         except S3Error as error:
@@ -148,21 +157,30 @@ class RemoteSource(ABC):
 
     def check_range(self, head: Head, start: int, stop: int) -> None:
         """Raise S3Error unless the body of a response is ``[start, stop)`` of the opened object, or a small one."""
-        self._check_same(head)
+        other_etag = self.etag and head.etag and head.etag != self.etag
+        other_time = not self.etag and self.modified and head.modified and head.modified != self.modified
+        if other_etag or other_time or (0 <= head.size != self.size):
+            self.replaced = True
+            raise S3Error(replaced(self.name), _NOT_AS_BEFORE, "PreconditionFailed")
         if not head.partial and head.size > MAX_WHOLE_BYTES:
             raise _ignores_ranges(self.address, head)
         if head.partial and (head.start, head.stop) != (start, stop):
             raise _wrong_range(self.address, start, stop, head)
 
-    def _check_same(self, head: Head) -> None:
-        other_etag = self.etag and head.etag and head.etag != self.etag
-        other_time = not self.etag and self.modified and head.modified and head.modified != self.modified
-        if other_etag or other_time or (0 <= head.size != self.size):
-            self.replaced = True
-            raise self._was_replaced()
 
-    def _was_replaced(self) -> S3Error:
-        return S3Error(replaced(self.name), _NOT_AS_BEFORE, "PreconditionFailed")
+def _runs(spans: Sequence[Span]) -> Iterator[list[Span]]:
+    """The spans that each request covers; spans that are not in order get requests of their own."""
+    run: list[Span] = []
+    for span in spans:
+        if run and not (
+            run[-1].start <= span.start <= run[-1].stop + _MAX_READ_ALONG_BYTES
+            and span.stop - run[0].start <= MAX_REQUEST_BYTES
+        ):
+            yield run
+            run = []
+        run.append(span)
+    if run:
+        yield run
 
 
 class S3Source(RemoteSource):
@@ -276,87 +294,54 @@ class _Opening:
 
     def __init__(self, client: Transport, address: Place, log: RequestLog) -> None:
         self._response = _Response(client, address, log, 0, OPEN_END, self._take)
-        self._changed = Condition()
-        self._head: Head | None = None
-        self._error: BaseException | None = None
-        self._source: RemoteSource | None = None
-        self._flight: Flight | None = None
-        self._dropped = False
+        self._progress = Progress()
+        self._head: Future[Head] = Future()
+        self._followed: Future[tuple[RemoteSource, Flight]] = Future()
 
     def head(self) -> Head:
         """Make the request, and wait for the head. Raises S3Error and Cancelled."""
         # A daemon thread: the program must be able to exit while a server is silent.
         Thread(target=self._run, daemon=True).start()
-        while True:
-            with self._changed:
-                if self._head is not None:
-                    return self._head
-                if self._error is not None:
-                    raise self._error
-                self._changed.wait(_POLL_SECONDS)
+        while not wait([self._head], _POLL_SECONDS).done:
             check_cancelled()
+        return self._head.result()
 
     def follow(self, source: RemoteSource) -> None:
         """Let the bytes go to the cache of ``source``."""
-        with self._changed:
-            self._source, self._flight = source, source.follow()
-            self._changed.notify_all()
+        self._followed.set_result((source, source.follow(self._progress)))
 
     def drop_unless_followed(self) -> None:
         """End the request if its bytes go nowhere."""
-        with self._changed:
-            self._dropped = self._flight is None
-            self._changed.notify_all()
+        if not self._followed.done():
+            self._progress.cancel()
+            self._followed.cancel()
 
     def _run(self) -> None:
         error: BaseException | None = None
         try:
-            with cancelling(_Calling(self._check)):
+            with cancelling(self._progress):
                 self._response.run(None, Why.OPENING, self._arrived)
         except BaseException as reason:  # noqa: BLE001 - raised where it is waited for
             error = reason
-        with self._changed:
-            self._error = error
-            self._changed.notify_all()
-            source, flight = self._source, self._flight
-        if source is not None and flight is not None:
+        if not self._head.done():
+            self._head.set_exception(error)
+        elif not self._followed.cancelled():
+            source, flight = self._followed.result()
             source.leave(flight, error)
-
-    def _check(self) -> None:
-        if self._dropped:
-            raise Cancelled
-        if self._flight is not None:
-            self._flight.progress.advance(0)
 
     def _arrived(self, head: Head) -> Head:
         """The head, once it is known where the bytes go. Raises Cancelled where they go nowhere."""
-        if self._source is not None:
-            self._source.check_range(head, self._response.at, self._response.stop)
+        if self._head.done():
+            self._followed.result()[0].check_range(head, self._response.at, self._response.stop)
             return head
-        with self._changed:
-            self._head = head
-            self._response.stop = head.size
-            self._changed.notify_all()
-            while self._flight is None and not self._dropped:
-                self._changed.wait()
-        self._check()
+        self._response.stop = head.size
+        self._head.set_result(head)
+        wait([self._followed])
+        self._progress.advance(0)
         return head
 
     def _take(self, piece: bytes) -> None:
-        assert self._flight is not None
-        self._flight.take(piece)
-
-
-class _Calling(Progress):
-    """A progress that asks whether it is cancelled."""
-
-    def __init__(self, check: Callable[[], None]) -> None:
-        super().__init__()
-        self._check = check
-
-    def advance(self, count: int) -> None:  # noqa: ARG002 - nothing is counted
-        """See Progress."""
-        self._check()
+        self._followed.result()[1].take(piece)
 
 
 def open_object(

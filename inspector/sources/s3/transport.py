@@ -16,7 +16,7 @@ from inspector.core.program.progress import Cancelled, check_cancelled
 from inspector.core.source import SourceError
 from inspector.sources.s3.abort import AnswerTimeout, RequestCancelled, WaitLimits, waiting_for_answers
 from inspector.sources.s3.address import Place
-from inspector.sources.s3.read_ahead import Pace
+from inspector.sources.s3.cache import Pace
 from inspector.sources.s3.request_log import OPEN_END, Phase, Request, RequestLog, Why
 from inspector.sources.s3.responses import ByteRange, Head, head_of
 from inspector.sources.s3.sentences import Failure, S3Error, sentence

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.span import Span
-from inspector.sources.s3.cache import BLOCK_BYTES, MAX_REQUEST_BYTES, BlockCache, Blocks, DiskBlocks
+from inspector.sources.s3.cache import BLOCK_BYTES, MAX_REQUEST_BYTES, BlockCache, Blocks, DiskBlocks, Take
 
 DATA = Random(3).randbytes(3 * MAX_REQUEST_BYTES + 77)
 
@@ -20,9 +20,9 @@ class Fetched:
         self.data = data
         self.asked: list[Span] = []
 
-    def __call__(self, start: int, stop: int) -> bytes:
+    def __call__(self, start: int, stop: int, take: Take) -> None:
         self.asked.append(Span(start, stop))
-        return self.data[start:stop]
+        take(self.data[start:stop])
 
 
 reads = st.lists(

@@ -11,9 +11,17 @@ import pytest
 
 from inspector.core.program.progress import Cancelled, Progress, cancelling, check_cancelled
 from inspector.core.source import SourceError, expect
-from inspector.sources.s3 import read_ahead
-from inspector.sources.s3.cache import BlockCache, Blocks, DiskBlocks
-from inspector.sources.s3.read_ahead import BLOCK_BYTES, MAX_IN_FLIGHT, MAX_REQUEST_BYTES, Pace, Take
+from inspector.sources.s3 import cache as block_cache
+from inspector.sources.s3.cache import (
+    BLOCK_BYTES,
+    MAX_IN_FLIGHT,
+    MAX_REQUEST_BYTES,
+    BlockCache,
+    Blocks,
+    DiskBlocks,
+    Pace,
+    Take,
+)
 from inspector.sources.s3.request_log import Phase
 from tests.patience import PATIENCE
 from tests.s3.conftest import Store
@@ -38,10 +46,6 @@ class Server:
         self.enough = 1
         self._lock = Lock()
 
-    def fetch(self, start: int, stop: int) -> bytes:
-        self.asked.append((start, stop))
-        return DATA[start:stop]
-
     def pour(self, start: int, stop: int, take: Take) -> None:
         self.asked.append((start, stop))
         with self._lock:
@@ -62,7 +66,7 @@ class Server:
                 self.running -= 1
 
     def cache(self, max_bytes: int = 64 * MEBI) -> BlockCache:
-        return BlockCache(SIZE, self.fetch, Blocks(max_bytes, DiskBlocks(0)), self.pour)
+        return BlockCache(SIZE, self.pour, Blocks(max_bytes, DiskBlocks(0)))
 
 
 def test_what_is_announced_is_asked_for_in_ranges_of_full_size() -> None:
@@ -138,10 +142,10 @@ class _AtOnce(Thread):
 def test_what_lies_between_hops_is_asked_for_with_them_where_a_pass_ended_between(
     monkeypatch: pytest.MonkeyPatch, stride: int
 ) -> None:
-    monkeypatch.setattr(read_ahead, "Thread", _AtOnce)
+    monkeypatch.setattr(block_cache, "Thread", _AtOnce)
     server, pace = Server(), Pace()
     pace.note_answer(0.1)
-    cache = BlockCache(SIZE, server.fetch, Blocks(64 * MEBI, DiskBlocks(0)), server.pour, pace)
+    cache = BlockCache(SIZE, server.pour, Blocks(64 * MEBI, DiskBlocks(0)), pace)
     for at in range(0, SIZE, stride * BLOCK_BYTES):
         cache.read(at, 100)
     hops = sorted(server.asked)
@@ -152,7 +156,7 @@ def test_what_lies_between_hops_is_asked_for_with_them_where_a_pass_ended_betwee
 
 def test_a_block_that_memory_has_no_room_for_is_kept_on_disk() -> None:
     server = Server()
-    cache = BlockCache(SIZE, server.fetch, Blocks(8 * MEBI), server.pour)
+    cache = BlockCache(SIZE, server.pour, Blocks(8 * MEBI))
     for _ in range(2):
         assert b"".join(cache.read(at, MEBI) for at in range(0, SIZE, MEBI)) == DATA
     assert sum(stop - start for start, stop in server.asked) == SIZE

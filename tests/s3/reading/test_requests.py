@@ -13,7 +13,7 @@ from inspector.core import limits
 from inspector.core.program.progress import Progress
 from inspector.operations.audit.audit import MAX_REMOTE_WORKERS, Plan, prepare, run
 from inspector.operations.audit.results import Results
-from inspector.sources.s3.read_ahead import MAX_IN_FLIGHT_IN_ALL, MAX_REQUEST_BYTES, Pace
+from inspector.sources.s3.cache import MAX_IN_FLIGHT_IN_ALL, MAX_REQUEST_BYTES, Pace
 from tests.formats.tar.tar_building import build
 from tests.patience import PATIENCE
 from tests.s3.archives import dataset
