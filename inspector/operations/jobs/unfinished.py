@@ -138,16 +138,16 @@ def _report_other_uploads(sender: Sender, target: Address, running: Collection[s
     except SourceError as error:
         yield f"Other unfinished uploads into {visible(folder.location)} could not be listed: {error}"
         return
-    others = [each for each in there if each.id not in running]
+    others = [(key, upload) for key, upload in there if upload not in running]
     if len(others) < len(there):
         go = "goes" if len(there) - len(others) == 1 else "go"
         yield f"{count(len(there) - len(others), 'upload')} of this program into {visible(folder.location)} {go} on."
     if others:
-        keys = listed((encoded(each.key) for each in others), len(others), _MAX_NAMES)
+        keys = listed((encoded(key) for key, _ in others), len(others), _MAX_NAMES)
         yield (
             f"{count(len(others), 'other upload')} into {visible(folder.location)} {_was(others)} begun and not "
             f"ended, and left alone because their owners may still continue them: {keys}. To end one, use "
-            f"aws s3api abort-multipart-upload; the id of the first is {visible(others[0].id)}."
+            f"aws s3api abort-multipart-upload; the id of the first is {visible(others[0][1])}."
         )
 
 

@@ -17,6 +17,7 @@ from botocore.awsrequest import (
     AWSHTTPSConnectionPool,
 )
 from msgspec import Struct
+from msgspec.structs import replace
 
 POLL_SECONDS = 0.2
 """Seconds between checks for cancellation."""
@@ -50,18 +51,8 @@ class WaitLimits(Struct, frozen=True):
     min_bytes_per_second: int = 0
     measured_seconds: float = 0
     max_seconds: float = 0
-
-
-class _Wait(Struct, frozen=True):
-    """A wait of this thread; ``end`` is a time.monotonic() value."""
-
-    patience: WaitLimits
-    end: float
-
-    def check_cancelled(self) -> None:
-        """Raise if the request is cancelled or overdue."""
-        self.patience.check_cancelled()
-        self.check_deadline()
+    end: float = math.inf
+    """The deadline, a time.monotonic() value, once the wait has begun."""
 
     def check_deadline(self) -> None:
         """Raise Overdue past the deadline, even if keep-alive bytes arrive."""
@@ -69,14 +60,14 @@ class _Wait(Struct, frozen=True):
             raise Overdue
 
 
-_wait: ContextVar[_Wait | None] = ContextVar("wanted", default=None)
+_wait: ContextVar[WaitLimits | None] = ContextVar("wanted", default=None)
 
 
 @contextmanager
 def waiting_for_answers(patience: WaitLimits) -> Iterator[None]:
     """Apply the limits to the requests that this thread makes in the block, retries included."""
     end = time.monotonic() + patience.max_seconds if patience.max_seconds else math.inf
-    token = _wait.set(_Wait(patience, end))
+    token = _wait.set(replace(patience, end=end))
     try:
         yield
     finally:
@@ -110,8 +101,8 @@ class _WatchedReader(io.RawIOBase):
             return int(self._socket.recv_into(buffer))
         began = time.monotonic()
         wanted.check_deadline()
-        came = self._receive(buffer, wanted.check_cancelled)
-        self._check_speed(came, time.monotonic() - began, wanted.patience)
+        came = self._receive(buffer, wanted)
+        self._check_speed(came, time.monotonic() - began, wanted)
         return came
 
     def _check_speed(self, came: int, waited: float, patience: WaitLimits) -> None:
@@ -126,7 +117,7 @@ class _WatchedReader(io.RawIOBase):
                 raise TooSlow
             self._waited, self._came = 0.0, 0
 
-    def _receive(self, buffer: Any, check_cancelled: Callable[[], None]) -> int:
+    def _receive(self, buffer: Any, wanted: WaitLimits) -> int:
         most = self._socket.gettimeout()
         end = None if most is None else time.monotonic() + most
         try:
@@ -136,7 +127,8 @@ class _WatchedReader(io.RawIOBase):
                 try:
                     return int(self._socket.recv_into(buffer))
                 except TimeoutError:
-                    check_cancelled()
+                    wanted.check_cancelled()
+                    wanted.check_deadline()
                     if end is not None and time.monotonic() >= end:
                         raise
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -19,10 +20,10 @@ from inspector.core.program.redaction import redacted
 from inspector.sources.s3.abort import watch
 from inspector.sources.s3.address import Address, Place
 from inspector.sources.s3.connection import Addressing, Connection
-from inspector.sources.s3.request_log import RequestLog, Why
-from inspector.sources.s3.responses import ByteRange, Head, Page, crc32_of, head_of, is_listing, is_web_page, page_of
+from inspector.sources.s3.request_log import Request, RequestLog, Why
+from inspector.sources.s3.responses import NO_BYTES, ByteRange, Head, Page, crc32_of, head_of, is_web_page, page_of
 from inspector.sources.s3.sentences import Failure, ForeignAnswerError, WebPageError
-from inspector.sources.s3.transport import RequestInProgress, Transport
+from inspector.sources.s3.transport import Transport
 
 ATTEMPTS = 3
 MAX_CONNECTIONS = 16
@@ -44,7 +45,7 @@ class Client(Transport):
         self.endpoint = str(self._s3.meta.endpoint_url)
         self.used = _used(connection, self._s3)
 
-    def _answer(self, address: Place, asked: ByteRange, known: Head | None, entry: RequestInProgress) -> Any:  # noqa: ARG002 - boto3 says how often it tried
+    def _answer(self, address: Place, asked: ByteRange, known: Head | None, entry: Request) -> Any:  # noqa: ARG002 - boto3 says how often it tried
         """See Transport."""
         options: dict[str, Any] = {"Range": asked.header, **self._extra}
         if known is not None and known.etag and not known.etag.startswith("W/"):
@@ -55,50 +56,69 @@ class Client(Transport):
 
     def head(self, address: Place, log: RequestLog, why: Why) -> Head:
         """The head of an object."""
-        return head_of(self._headers(address, log, why))
+        return head_of(self._ask("HEAD", address, log, why, self._s3.head_object, **named(address)))
 
     def kept_crc32(self, address: Address, known: Head, log: RequestLog) -> int | None:
         """The CRC-32 that the server stores for an object as ``known``; None if it does not cover all bytes."""
-        condition = {"IfMatch": known.etag} if known.etag else {}
-        return crc32_of(self._headers(address, log, Why.OPENING, ChecksumMode="ENABLED", **condition))
-
-    def _headers(self, address: Place, log: RequestLog, why: Why, **options: str) -> Any:
-        with self._logged_request("HEAD", address, ByteRange(0), log, why) as entry:
-            answer = self._s3.head_object(Bucket=address.bucket, Key=address.key, **options, **self._extra)
-            self._note(entry, answer)
-            return answer
+        words = named(address) | {"ChecksumMode": "ENABLED"} | ({"IfMatch": known.etag} if known.etag else {})
+        return crc32_of(self._ask("HEAD", address, log, Why.OPENING, self._s3.head_object, **words))
 
     def list(self, bucket: str, prefix: str, log: RequestLog, *, after: str = "", flat: bool = False) -> Page:
         """One page of the objects and, unless ``flat``, the prefixes in ``prefix``, with or without a slash.
 
         ``after`` is ``following`` of the page before.
         """
-        options: dict[str, Any] = {} if flat else {"Delimiter": "/"}
-        if after:
-            options["ContinuationToken"] = after
-        with self._logged_request("LIST", Address(bucket, prefix), ByteRange(0), log, Why.LISTING) as entry:
-            answer = self._s3.list_objects_v2(Bucket=bucket, Prefix=prefix, **options, **self._extra)
-            self._note(entry, answer)
-            if not is_listing(answer):
-                raise ForeignAnswerError
-            return page_of(answer)
+        words: dict[str, Any] = {"Bucket": bucket, "Prefix": prefix} | ({} if flat else {"Delimiter": "/"})
+        words |= {"ContinuationToken": after} if after else {}
+        call, one_of = self._s3.list_objects_v2, ("Name", "KeyCount", "IsTruncated", "Contents")
+        # boto3 reads other XML as an empty listing.
+        return page_of(self._ask("LIST", Address(bucket, prefix), log, Why.LISTING, call, one_of, **words))
 
     def buckets(self, log: RequestLog) -> tuple[str, ...]:
         """The names of all buckets; only on a user's request."""
-        with self._logged_request("LIST", Address("", ""), ByteRange(0), log, Why.LISTING) as entry:
-            answer = self._s3.list_buckets()
+        answer = self._ask("LIST", Address("", ""), log, Why.LISTING, lambda **_: self._s3.list_buckets())
+        return tuple(str(each.get("Name", "")) for each in answer.get("Buckets") or ())
+
+    def _ask(
+        self,
+        method: str,
+        address: Place,
+        log: RequestLog,
+        why: Why,
+        call: Callable[..., Any],
+        one_of: tuple[str, ...] = (),
+        asked: ByteRange = NO_BYTES,
+        proof: Callable[[Any], bool] | None = None,
+        **words: Any,
+    ) -> Any:
+        """The answer to a request, which has ``one_of`` these fields. ``words`` are those of boto3's ``call``.
+
+        ``proof`` tells an answer from a web page, where it may have the content type of one.
+        """
+        with self._logged_request(method, address, asked, log, why) as entry:
+            answer = call(**words, **self._extra)
             self._note(entry, answer)
-            return tuple(str(each.get("Name", "")) for each in answer.get("Buckets") or ())
+            if one_of and not any(name in answer for name in one_of):
+                raise ForeignAnswerError
+            if proof is not None and is_web_page(answer) and not proof(answer):
+                raise WebPageError
+            entry.sent = asked.size if "Body" in words else 0
+        return answer
 
     def close(self) -> None:
         """Close pooled connections; the next request opens new ones."""
         self._s3.close()
 
-    def _note(self, entry: RequestInProgress, answer: Any) -> None:
+    def _note(self, entry: Request, answer: Any) -> None:
         """Note the status of a response. Raises WebPageError if it is a web page."""
         self._note_status(entry, answer)
         if is_web_page(answer):
             raise WebPageError
+
+
+def named(address: Place) -> dict[str, Any]:
+    """An object, as boto3's functions are told it."""
+    return {"Bucket": address.bucket, "Key": address.key}
 
 
 @cache

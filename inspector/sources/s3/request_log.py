@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
-from collections.abc import Callable
 from enum import StrEnum
 from threading import Lock
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.program.log import Log
 
@@ -40,8 +41,8 @@ class Phase(StrEnum):
     DONE = "done"
 
 
-class Request(Struct, frozen=True):
-    """One request.
+class Request(Struct):
+    """One request, which changes while it is in flight.
 
     ``when`` is in seconds since 1970 (UTC), ``method`` GET, HEAD, LIST or one that writes, ``location`` the object or
     prefix, ``[start, stop)`` the bytes asked for (a negative start counts from the end, both 0 where none were),
@@ -88,19 +89,20 @@ class RequestLog:
 
     def __init__(self) -> None:
         self._requests: deque[Request] = deque(maxlen=MAX_REQUESTS_KEPT)
-        self._running: dict[int, Callable[[], Request]] = {}
+        self._running: dict[int, Request] = {}
         self._totals = Totals()
         self._lock = Lock()
 
-    def begin(self, key: object, request: Callable[[], Request]) -> None:
-        """Note a request in flight; ``request`` says how it stands."""
+    def begin(self, request: Request) -> None:
+        """Note a request in flight, which its sender goes on to fill."""
         with self._lock:
-            self._running[id(key)] = request
+            self._running[id(request)] = request
 
-    def end(self, key: object, request: Request) -> None:
+    def end(self, request: Request) -> None:
         """Log a request, which has finished."""
+        request.milliseconds, request.phase = (time.time() - request.when) * 1000, Phase.DONE
         with self._lock:
-            self._running.pop(id(key), None)
+            del self._running[id(request)]
             self._requests.append(request)
             retried = max(0, request.attempts - 1)
             self._totals += Totals(request.attempts, request.received, request.milliseconds, request.sent, retried)
@@ -113,7 +115,8 @@ class RequestLog:
     def in_flight(self) -> tuple[Request, ...]:
         """The requests that have not finished, as they stand, oldest first."""
         with self._lock:
-            return tuple(each() for each in self._running.values())
+            now, running = time.time(), tuple(self._running.values())
+        return tuple(replace(each, milliseconds=(now - each.when) * 1000) for each in running)
 
     def follow(self, earlier: RequestLog) -> None:
         """Continue an earlier log of the same location."""

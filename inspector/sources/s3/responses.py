@@ -38,6 +38,10 @@ class ByteRange(NamedTuple):
         return f"bytes={self.start}" if self.start < 0 else f"bytes={self.start}-{self.stop - 1}"
 
 
+NO_BYTES = ByteRange(0)
+"""Of a request that is about no bytes."""
+
+
 class Head(Struct, frozen=True):
     """What a response says of an object. ``size`` is in bytes, -1 if unknown.
 
@@ -84,18 +88,6 @@ class Page(Struct, frozen=True):
     following: str
 
 
-class UnfinishedUpload(Struct, frozen=True):
-    """A multipart upload that was neither completed nor aborted."""
-
-    key: str
-    id: str
-
-
-def unfinished_uploads_in(answer: Any) -> tuple[UnfinishedUpload, ...]:
-    """The uploads in a response."""
-    return tuple(UnfinishedUpload(str(each["Key"]), str(each["UploadId"])) for each in answer.get("Uploads") or ())
-
-
 def head_of(answer: Any) -> Head:
     """The head in a response to GET or HEAD."""
     length = int(answer.get("ContentLength") or 0)
@@ -122,11 +114,6 @@ def is_web_page(answer: Any) -> bool:
     headers: Any = (answer.get("ResponseMetadata") or {}).get("HTTPHeaders") or {}
     kind = str(headers.get("content-type") or "").lower()
     return kind.startswith(_PAGES) and not any(str(name).lower().startswith(_OF_OBJECTS) for name in headers)
-
-
-def is_listing(answer: Any) -> bool:
-    """Whether the response is a listing: boto3 reads other XML as an empty one."""
-    return any(name in answer for name in ("Name", "KeyCount", "IsTruncated", "Contents"))
 
 
 def crc32_of(answer: Any) -> int | None:

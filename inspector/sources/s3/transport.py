@@ -9,7 +9,6 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from botocore.exceptions import ClientError, IncompleteReadError
-from msgspec import Struct
 
 from inspector.core import limits
 from inspector.core.program.progress import Cancelled, check_cancelled
@@ -23,16 +22,6 @@ from inspector.sources.s3.sentences import Failure, S3Error, sentence
 
 PIECE = 64 << 10
 """Bytes read between two checks for cancellation."""
-
-
-class RequestInProgress(Struct):
-    """A request in progress, for the log. ``answered``: its response has begun."""
-
-    status: int = 0
-    received: int = 0
-    attempts: int = 1
-    sent: int = 0
-    answered: bool = False
 
 
 class Transport(ABC):
@@ -50,7 +39,7 @@ class Transport(ABC):
     # ---- what a client does its own way --------------------------------------------------------------------------
 
     @abstractmethod
-    def _answer(self, address: Place, asked: ByteRange, known: Head | None, entry: RequestInProgress) -> Any:
+    def _answer(self, address: Place, asked: ByteRange, known: Head | None, entry: Request) -> Any:
         """The response to a GET, as boto3 gives it."""
 
     @abstractmethod
@@ -58,7 +47,7 @@ class Transport(ABC):
         """The head of an object."""
 
     @abstractmethod
-    def _note(self, entry: RequestInProgress, answer: Any) -> None:
+    def _note(self, entry: Request, answer: Any) -> None:
         """Note the status of a response. Raises an exception if it is none to a request for an object."""
 
     def _sentence(self, failure: Failure, error: BaseException) -> S3Error:
@@ -89,7 +78,7 @@ class Transport(ABC):
             self.pace.note_answer(time.perf_counter() - before)
             with closing(answer["Body"]) as body:  # whatever is wrong with the answer, its connection ends
                 self._note(entry, answer)
-                entry.answered = True
+                entry.phase = Phase.RECEIVING
                 head = head_of(answer)
                 on_head(head)
                 promised = head.stop - head.start if head.partial else head.length
@@ -100,7 +89,7 @@ class Transport(ABC):
                 raise IncompleteReadError(actual_bytes=entry.received, expected_bytes=head.stop - head.start)
         return head
 
-    def _pour(self, body: Any, take: Callable[[bytes], None], entry: RequestInProgress, most: int) -> None:
+    def _pour(self, body: Any, take: Callable[[bytes], None], entry: Request, most: int) -> None:
         """Read ``most`` bytes and no more: a server that does not say how many it sends may send for ever."""
         waited = 0.0
         try:
@@ -129,18 +118,9 @@ class Transport(ABC):
     @contextmanager
     def _logged_request(
         self, method: str, address: Place, asked: ByteRange, log: RequestLog, why: Why
-    ) -> Iterator[RequestInProgress]:
-        entry, when, before = RequestInProgress(), time.time(), time.perf_counter()
-
-        def request(phase: Phase) -> Request:
-            took = (time.perf_counter() - before) * 1000
-            start, stop = asked
-            received, status, attempts, sent = entry.received, entry.status, entry.attempts, entry.sent
-            return Request(
-                when, method, address.location, start, stop, received, took, status, why, attempts, sent, phase
-            )
-
-        log.begin(entry, lambda: request(Phase.RECEIVING if entry.answered else Phase.WAITING))
+    ) -> Iterator[Request]:
+        entry = Request(time.time(), method, address.location, *asked, 0, 0.0, 0, why, phase=Phase.WAITING)
+        log.begin(entry)
         try:
             with (
                 self._sentences(Failure(address, asked.start, method, self.endpoint)),
@@ -154,7 +134,7 @@ class Transport(ABC):
                 self._note_status(entry, error.__cause__.response)
             raise
         finally:
-            log.end(entry, request(Phase.DONE))
+            log.end(entry)
 
     @contextmanager
     def _sentences(self, failure: Failure) -> Iterator[None]:
@@ -173,7 +153,7 @@ class Transport(ABC):
         except Cancelled as error:
             raise RequestCancelled from error
 
-    def _note_status(self, entry: RequestInProgress, answer: Any) -> None:
+    def _note_status(self, entry: Request, answer: Any) -> None:
         data = answer.get("ResponseMetadata") or {}
         entry.status = int(data.get("HTTPStatusCode") or 0)
         entry.attempts = 1 + int(data.get("RetryAttempts") or 0)

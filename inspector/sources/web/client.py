@@ -33,11 +33,11 @@ from inspector.core.numbers import count, in_bytes
 from inspector.core.program.log import redact_logs
 from inspector.sources.s3.abort import watch
 from inspector.sources.s3.address import Place
-from inspector.sources.s3.request_log import RequestLog, Why
+from inspector.sources.s3.request_log import Request, RequestLog, Why
 from inspector.sources.s3.responses import ByteRange, Head, head_of, is_web_page, seconds_of
 from inspector.sources.s3.sentences import Failure, S3Error, WebPageError, sentence
 from inspector.sources.s3.source import MAX_WHOLE_BYTES
-from inspector.sources.s3.transport import PIECE, RequestInProgress, Transport
+from inspector.sources.s3.transport import PIECE, Transport
 from inspector.sources.web.address import WebAddress
 
 ATTEMPTS = 3
@@ -105,7 +105,7 @@ class WebClient(Transport):
 
     # ---- one request -----------------------------------------------------------------------------------------------
 
-    def _answer(self, address: Place, asked: ByteRange | None, known: Head | None, entry: RequestInProgress) -> Any:
+    def _answer(self, address: Place, asked: ByteRange | None, known: Head | None, entry: Request) -> Any:
         assert isinstance(address, WebAddress)
         headers = {"Accept-Encoding": "identity", "User-Agent": f"archive-inspector/{__version__}"}
         if asked is not None:
@@ -118,7 +118,7 @@ class WebClient(Transport):
             entry.attempts += 1
         return _as_boto3_gives_it(response, address, entry.attempts)
 
-    def _attempt(self, address: WebAddress, headers: dict[str, str], entry: RequestInProgress) -> Any:
+    def _attempt(self, address: WebAddress, headers: dict[str, str], entry: Request) -> Any:
         """A response; None, after a pause, if the request is to be made once more."""
         is_last = entry.attempts == ATTEMPTS
         try:
@@ -190,7 +190,7 @@ class WebClient(Transport):
             self._check_cancelled()
             time.sleep(min(_POLL_SECONDS, left))
 
-    def _note(self, entry: RequestInProgress, answer: Any) -> None:
+    def _note(self, entry: Request, answer: Any) -> None:
         """Note the status of a response. Raises WebPageError if it is a web page; a range of one is what it seems."""
         self._note_status(entry, answer)
         if answer["ContentRange"] is None and is_web_page(answer):

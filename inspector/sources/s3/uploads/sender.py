@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
@@ -20,20 +19,11 @@ from inspector.core.program.hints import Hint, hint
 from inspector.core.program.progress import Cancelled, check_cancelled
 from inspector.sources.s3.abort import RequestCancelled, WaitLimits, check_deadline
 from inspector.sources.s3.address import Address
-from inspector.sources.s3.client import ATTEMPTS, Client, boto_client
+from inspector.sources.s3.client import ATTEMPTS, Client, boto_client, named
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.request_log import RequestLog, Why
-from inspector.sources.s3.responses import (
-    ByteRange,
-    Head,
-    UnfinishedUpload,
-    crc32_of,
-    head_of,
-    is_web_page,
-    unfinished_uploads_in,
-)
-from inspector.sources.s3.sentences import ForeignAnswerError, S3Error, WebPageError, writing_error
-from inspector.sources.s3.transport import RequestInProgress
+from inspector.sources.s3.request_log import Request, RequestLog, Why
+from inspector.sources.s3.responses import NO_BYTES, ByteRange, Head, crc32_of, head_of
+from inspector.sources.s3.sentences import ForeignAnswerError, S3Error, writing_error
 from inspector.sources.s3.uploads.upload_notes import UploadRecord, note
 
 _KEPT = (
@@ -163,23 +153,17 @@ class Sender(Client):
 
     def state(self, address: Address, log: RequestLog) -> tuple[Head, ObjectSettings]:
         """The head of an object, and the settings that preserve everything but its bytes."""
-        with self._writing("HEAD", address, ByteRange(0), log) as entry:
-            answer = self._s3.head_object(Bucket=address.bucket, Key=address.key, ChecksumMode="ENABLED", **self._extra)
-            self._note(entry, answer)
-            if is_web_page(answer):
-                raise WebPageError
+        call = self._s3.head_object
+        answer = self._write("HEAD", address, log, call, proof=lambda _: False, ChecksumMode="ENABLED")
         self.server = str(answer["ResponseMetadata"]["HTTPHeaders"].get("server", ""))
         kept = {name: answer[name] for name in _KEPT if answer.get(name)}
         return head_of(answer), kept if crc32_of(answer) is None else kept | CHECKSUM
 
     def tags(self, address: Address, log: RequestLog) -> str:
         """The URL-encoded tags of an object; empty for servers without tags."""
-        try:
-            with self._writing("GET", address, ByteRange(0), log) as entry:
-                answer = self._s3.get_object_tagging(Bucket=address.bucket, Key=address.key, **self._extra)
-                self._note(entry, answer)
-                if "TagSet" not in answer and is_web_page(answer):  # Ceph's radosgw leaves out an empty one
-                    raise WebPageError
+        try:  # Ceph's radosgw leaves out an empty TagSet
+            call = self._s3.get_object_tagging
+            answer = self._write("GET", address, log, call, proof=lambda answer: "TagSet" in answer)
         except S3Error as error:
             if error.status in _NO_TAGS:
                 return ""
@@ -189,11 +173,7 @@ class Sender(Client):
     def tag(self, address: Address, tags: str, log: RequestLog) -> None:
         """Set the tags of an object."""
         pairs = [{"Key": key, "Value": value} for key, value in parse_qsl(tags, keep_blank_values=True)]
-        with self._writing("PUT", address, ByteRange(0), log) as entry:
-            answer = self._s3.put_object_tagging(
-                Bucket=address.bucket, Key=address.key, Tagging={"TagSet": pairs}, **self._extra
-            )
-            self._note(entry, answer)
+        self._write("PUT", address, log, self._s3.put_object_tagging, Tagging={"TagSet": pairs})
 
     def put(
         self, address: Address, data: bytes, kept: ObjectSettings, condition: ObjectSettings, log: RequestLog
@@ -202,66 +182,29 @@ class Sender(Client):
         given = {name: value for name, value in kept.items() if name not in CHECKSUM}
         if len(given) < len(kept):
             given |= {"ChecksumAlgorithm": "CRC32", "ChecksumCRC32": crc32_text(data)}
-        with self._sending("PUT", address, ByteRange(0, len(data)), log, data) as (entry, body):
-            answer = self._once.put_object(
-                Bucket=address.bucket,
-                Key=address.key,
-                Body=body,
-                ContentMD5=_md5(data),
-                **given,
-                **condition,
-                **self._extra,
-            )
-            self._note(entry, answer)
-            _check_etag(answer, data)
-        return str(answer["ETag"])
+        call = self._once.put_object
+        return str(self._write("PUT", address, log, call, ("ETag",), data=data, **given, **condition)["ETag"])
 
     def begin(self, address: Address, kept: ObjectSettings, log: RequestLog) -> Upload:
         """Start a multipart upload."""
-        with self._writing("POST", address, ByteRange(0), log) as entry:
-            answer = self._s3.create_multipart_upload(Bucket=address.bucket, Key=address.key, **kept, **self._extra)
-            self._note(entry, answer)
-            _require_any(answer, "UploadId")
+        answer = self._write("POST", address, log, self._s3.create_multipart_upload, ("UploadId",), **kept)
         upload = str(answer["UploadId"])
         return Upload(address, upload, "ChecksumType" in kept, note(self.endpoint, address, upload))
 
     def send(self, upload: Upload, number: int, data: bytes, log: RequestLog) -> Part:
         """Send a part."""
-        address = upload.address
         crc = crc32_text(data) if upload.checksum else ""
-        with self._sending("PUT", address, ByteRange(0, len(data)), log, data) as (entry, body):
-            answer = self._s3.upload_part(
-                Bucket=address.bucket,
-                Key=address.key,
-                UploadId=upload.id,
-                PartNumber=number,
-                Body=body,
-                ContentMD5=_md5(data),
-                **({"ChecksumCRC32": crc} if crc else {}),
-                **self._extra,
-            )
-            self._note(entry, answer)
-            _check_etag(answer, data)
+        words: dict[str, Any] = {"UploadId": upload.id, "PartNumber": number} | ({"ChecksumCRC32": crc} if crc else {})
+        answer = self._write("PUT", upload.address, log, self._s3.upload_part, ("ETag",), data=data, **words)
         return Part(number, str(answer["ETag"]), crc)
 
     def copy(self, upload: Upload, number: int, source: Address, head: Head, asked: ByteRange, log: RequestLog) -> Part:
         """Let the server copy a part from an object, if that still has this ``head``."""
-        address = upload.address
-        origin = {"Bucket": source.bucket, "Key": source.key}
-        if head.version:
-            origin["VersionId"] = head.version
-        with self._writing("COPY", address, asked, log) as entry:
-            answer = self._s3.upload_part_copy(
-                Bucket=address.bucket,
-                Key=address.key,
-                UploadId=upload.id,
-                PartNumber=number,
-                CopySource=origin,
-                **({} if asked == (0, head.size) else {"CopySourceRange": asked.header}),
-                **({"CopySourceIfMatch": head.etag} if head.etag else {}),
-                **self._extra,
-            )
-            self._note(entry, answer)
+        words: dict[str, Any] = {"UploadId": upload.id, "PartNumber": number}
+        words["CopySource"] = named(source) | ({"VersionId": head.version} if head.version else {})
+        words |= {} if asked == (0, head.size) else {"CopySourceRange": asked.header}
+        words |= {"CopySourceIfMatch": head.etag} if head.etag else {}
+        answer = self._write("COPY", upload.address, log, self._s3.upload_part_copy, asked=asked, **words)
         result = answer.get("CopyPartResult")
         if not result:  # it treated the request as an upload of no bytes
             raise S3Error("The server does not copy.", NOT_IMPLEMENTED, "NotImplemented")
@@ -272,33 +215,17 @@ class Sender(Client):
 
         Ceph's radosgw 16 ignores the condition, and omits the ETag.
         """
-        address = upload.address
-        whole = {"ChecksumType": "FULL_OBJECT"} if upload.checksum else {}
-        with self._writing("POST", address, ByteRange(0), log) as entry:
-            answer = self._once.complete_multipart_upload(
-                Bucket=address.bucket,
-                Key=address.key,
-                UploadId=upload.id,
-                MultipartUpload={"Parts": [part.listed for part in sorted(parts)]},
-                **whole,
-                **condition,
-                **self._extra,
-            )
-            self._note(entry, answer)
-            _require_any(answer, "ETag", "Key", "Location")
+        words: dict[str, Any] = {"ChecksumType": "FULL_OBJECT"} if upload.checksum else {}
+        words |= {"UploadId": upload.id, "MultipartUpload": {"Parts": [part.listed for part in sorted(parts)]}}
+        call, one_of = self._once.complete_multipart_upload, ("ETag", "Key", "Location")
+        answer = self._write("POST", upload.address, log, call, one_of, **words, **condition)
         upload.ended()
         return str(answer.get("ETag") or "") or etag_of(parts)
 
     def abort(self, upload: Upload, log: RequestLog) -> None:
         """Abort an upload and remove its parts."""
-        address = upload.address
         try:
-            with self._writing("DELETE", address, ByteRange(0), log) as entry:
-                answer = self._s3.abort_multipart_upload(
-                    Bucket=address.bucket, Key=address.key, UploadId=upload.id, **self._extra
-                )
-                self._note(entry, answer)
-                _require_removed(answer)
+            self._write("DELETE", upload.address, log, self._s3.abort_multipart_upload, UploadId=upload.id)
         except S3Error as error:
             if error.status == _GONE:
                 upload.ended()
@@ -320,78 +247,56 @@ class Sender(Client):
                 )
         return ""
 
-    def uploads(self, folder: Address, log: RequestLog) -> tuple[UnfinishedUpload, ...]:
-        """The unfinished uploads in a prefix, of any program; at most the first thousand."""
-        with self._logged_request("LIST", folder, ByteRange(0), log, Why.LISTING) as entry:
-            answer = self._s3.list_multipart_uploads(Bucket=folder.bucket, Prefix=folder.key, **self._extra)
-            self._note(entry, answer)
-            _require_any(answer, "Bucket", "IsTruncated", "Uploads")
-            return unfinished_uploads_in(answer)
-
-    def remove(self, address: Address, log: RequestLog, **version: str) -> Any:
-        """Delete an object that was just created; returns the response."""
-        with self._writing("DELETE", address, ByteRange(0), log) as entry:
-            answer = self._s3.delete_object(Bucket=address.bucket, Key=address.key, **version, **self._extra)
-            self._note(entry, answer)
-            _require_removed(answer)
-        return answer
+    def uploads(self, folder: Address, log: RequestLog) -> list[tuple[str, str]]:
+        """The keys and ids of unfinished uploads in a prefix, of any program; at most the first thousand."""
+        call, one_of = self._s3.list_multipart_uploads, ("Bucket", "IsTruncated", "Uploads")
+        answer = self._ask("LIST", folder, log, Why.LISTING, call, one_of, Bucket=folder.bucket, Prefix=folder.key)
+        return [(str(each["Key"]), str(each["UploadId"])) for each in answer.get("Uploads") or ()]
 
     def remove_all(self, address: Address, log: RequestLog) -> None:
         """Delete an object of this program, and all its versions where the bucket keeps them."""
         if not self.remove(address, log).get("DeleteMarker"):
             return
-        with self._writing("LIST", address, ByteRange(0), log) as entry:
-            listed = self._s3.list_object_versions(Bucket=address.bucket, Prefix=address.key, **self._extra)
-            self._note(entry, listed)
+        call = self._s3.list_object_versions
+        listed = self._ask("LIST", address, log, Why.WRITING, call, Bucket=address.bucket, Prefix=address.key)
         for each in (*listed.get("Versions", ()), *listed.get("DeleteMarkers", ())):
             self.remove(address, log, VersionId=each["VersionId"])
 
-    def _note(self, entry: RequestInProgress, answer: Any) -> None:
-        """Responses to writes may have the content type of a web page, so their content is checked instead."""
-        self._note_status(entry, answer)
+    def remove(self, address: Address, log: RequestLog, **version: Any) -> Any:
+        """Delete an object that was just created; returns the response."""
+        return self._write("DELETE", address, log, self._s3.delete_object, **version)
 
-    def _check_cancelled(self) -> None:
-        """Do not cancel: only the response tells whether the write was done."""
-
-    @contextmanager
-    def _writing(self, method: str, address: Address, asked: ByteRange, log: RequestLog) -> Iterator[Any]:
+    def _write(
+        self,
+        method: str,
+        address: Address,
+        log: RequestLog,
+        call: Callable[..., Any],
+        one_of: tuple[str, ...] = (),
+        asked: ByteRange = NO_BYTES,
+        data: bytes | None = None,
+        proof: Callable[[Any], bool] | None = None,
+        **words: Any,
+    ) -> Any:
+        """The answer to a request about an object, with ``data`` as its body; errors are those of writing."""
+        digest = hashlib.md5(data or b"", usedforsecurity=False)
+        if data is not None:
+            words |= {"Body": _Body(data), "ContentMD5": b64encode(digest.digest()).decode()}
+            asked = ByteRange(0, len(data))
         try:
-            with self._logged_request(method, address, asked, log, Why.WRITING) as entry:
-                yield entry
+            said = proof or (lambda answer: data is None or str(answer["ETag"]).strip('"') == digest.hexdigest())
+            return self._ask(method, address, log, Why.WRITING, call, one_of, asked, said, **named(address), **words)
         except S3Error as error:
             raise writing_error(error, address, self.endpoint) from error.__cause__
 
-    @contextmanager
-    def _sending(
-        self, method: str, address: Address, asked: ByteRange, log: RequestLog, data: bytes
-    ) -> Iterator[tuple[Any, _Body]]:
-        with self._writing(method, address, asked, log) as entry, _Body(data) as body:
-            yield entry, body
-            entry.sent = len(data)
+    def _note(self, entry: Request, answer: Any) -> None:
+        """Responses to writes may have the content type of a web page, so their content is checked instead."""
+        self._note_status(entry, answer)
+        if entry.method == "DELETE" and entry.status != _NO_CONTENT:
+            raise ForeignAnswerError  # a page, not the answer of S3, which has no content
 
-
-def _require_any(answer: Any, *names: str) -> None:
-    """Raise ForeignAnswerError if a response has none of these fields, so is not from S3."""
-    if not any(name in answer for name in names):
-        raise ForeignAnswerError
-
-
-def _require_removed(answer: Any) -> None:
-    """Raise ForeignAnswerError if a response is a page, not that of S3, which has no content."""
-    if answer["ResponseMetadata"]["HTTPStatusCode"] != _NO_CONTENT:
-        raise ForeignAnswerError
-
-
-def _check_etag(answer: Any, data: bytes) -> None:
-    """Check the response to an upload; a web page may have an ETag of its own."""
-    _require_any(answer, "ETag")
-    if is_web_page(answer) and str(answer["ETag"]).strip('"') != hashlib.md5(data, usedforsecurity=False).hexdigest():
-        raise WebPageError
-
-
-def _md5(data: bytes) -> str:
-    """As the server is told it, to verify what arrives."""
-    return b64encode(hashlib.md5(data, usedforsecurity=False).digest()).decode()
+    def _check_cancelled(self) -> None:
+        """Do not cancel: only the response tells whether the write was done."""
 
 
 def crc32_text(data: bytes) -> str:
