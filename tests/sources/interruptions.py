@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from inspector.core.edit import Edit
-from inspector.sources.local.changes.journal import Journal, encode
+from inspector.sources.local.changes.journal import ChangeState, Journal, encode
 from inspector.sources.local.changes.journal_paths import journal_paths
-from inspector.sources.local.changes.journal_state import ChangeState
 from inspector.sources.local.changes.locked_file import locked
 from inspector.sources.local.changes.old_bytes import store_old_bytes
 from inspector.sources.local.changes.recovery import Pending, pending

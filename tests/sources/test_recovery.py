@@ -14,8 +14,8 @@ from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.span import Span
 from inspector.sources.local.changes import journal
 from inspector.sources.local.changes.in_place import write
+from inspector.sources.local.changes.journal import ChangeState
 from inspector.sources.local.changes.journal_paths import journal_paths
-from inspector.sources.local.changes.journal_state import ChangeState
 from inspector.sources.local.changes.recovery import finish, forget, pending, roll_back
 from inspector.sources.local.disk_calls import Disk
 from tests.sources.disks import CONTENT, Stopped, Watched, after, killing, names, refusing

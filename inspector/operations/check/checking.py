@@ -34,7 +34,7 @@ from inspector.operations.open.nested import open_nested
 from inspector.operations.open.opening import Opened, decode_anew, not_read
 from inspector.operations.protocol.trace_views import ReaderRow
 from inspector.operations.trace.tracing import compare_readers
-from inspector.sources.local.changes.journal_state import ChangeState
+from inspector.sources.local.changes.journal import ChangeState
 from inspector.sources.local.changes.recovery import pending
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.folder import LocalFolder

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
 
@@ -163,6 +165,16 @@ class Unsynced(Disk):
 
     def sync_folder(self, folder: Path) -> None:
         """Do nothing."""
+
+
+@contextlib.contextmanager
+def closed_after(disk: Disk, descriptor: int) -> Iterator[int]:
+    """The descriptor, closed at the end of the block; that it cannot be closed is no error."""
+    try:
+        yield descriptor
+    finally:
+        with contextlib.suppress(OSError):
+            disk.close(descriptor)
 
 
 def read_all(disk: Disk, descriptor: int, length: int, offset: int) -> bytes:

@@ -17,9 +17,17 @@ from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.sources.local.atomic import AtomicFile
-from inspector.sources.local.changes.intent import forget_intent
-from inspector.sources.local.changes.journal import MAX_DROPPED_BYTES, Journal, require_settled, save, try_remove
-from inspector.sources.local.changes.journal_state import holds, redo, undo
+from inspector.sources.local.changes.append import forget_intent
+from inspector.sources.local.changes.journal import (
+    MAX_DROPPED_BYTES,
+    Journal,
+    holds,
+    redo,
+    require_settled,
+    save,
+    try_remove,
+    undo,
+)
 from inspector.sources.local.changes.locked_file import LockedFile, locked
 from inspector.sources.local.changes.old_bytes import StoredBytes, forget, prune, store_old_bytes
 from inspector.sources.local.disk_calls import Disk, read_all, reason

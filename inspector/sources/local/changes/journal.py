@@ -12,8 +12,11 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import stat
 import struct
+from collections.abc import Iterable, Iterator
+from enum import Enum
 from itertools import count
 from pathlib import Path
 
@@ -22,9 +25,10 @@ from msgspec import Struct
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.names import visible
 from inspector.core.program.hints import Hint, hint
-from inspector.sources.local.changes.journal_paths import SUFFIX, journal_paths, link_path
+from inspector.core.span import Span, Spans, united
+from inspector.sources.local.changes.journal_paths import SUFFIX, exists, journal_paths, link_path
 from inspector.sources.local.changes.locked_file import LockedFile
-from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
+from inspector.sources.local.disk_calls import Disk, closed_after, read_all, reason, write_all
 from inspector.sources.local.file import Identity
 
 MAX_DROPPED_BYTES = 16 << 20
@@ -132,9 +136,9 @@ def find(path: Path, disk: Disk) -> Path | None:
     """
     own = journal_paths(path)
     for place in own:
-        if exists(place, disk):
+        if exists(place, disk.lstat):
             return place
-    if not exists(path, disk) or not stat.S_ISREG((status := disk.lstat(path)).st_mode):
+    if not exists(path, disk.lstat) or not stat.S_ISREG((status := disk.lstat(path)).st_mode):
         return None
     central, link = own[1].parent, link_path(Identity.of(status)).name
     for name in _names(central, link[link.index("-") :], disk):
@@ -142,7 +146,7 @@ def find(path: Path, disk: Disk) -> Path | None:
             changed = Path(os.fsdecode(content(central / name, disk)))
             if name == link or _same_file(changed, status, disk):  # the device number may change on a new mount
                 for place in journal_paths(changed):
-                    if exists(place, disk):
+                    if exists(place, disk.lstat):
                         return place
     if status.st_nlink == 1:
         return None
@@ -197,17 +201,6 @@ def _names(folder: Path, suffix: str, disk: Disk) -> list[str]:
     return []
 
 
-def exists(path: Path, disk: Disk) -> bool:
-    """Whether there is something; raises OSError if that cannot be told."""
-    try:
-        disk.lstat(path)
-    except OSError as error:
-        if error.errno not in {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EACCES}:
-            raise
-        return False
-    return True
-
-
 def load(journal_path: Path, disk: Disk) -> Journal:
     """Read a journal. Raises BrokenJournal, EditError and OSError."""
     _check_regular(journal_path, disk.lstat(journal_path).st_mode)
@@ -222,15 +215,12 @@ def load(journal_path: Path, disk: Disk) -> Journal:
 
 def content(path: Path, disk: Disk) -> bytes:
     """The bytes of a journal, or of what leads to one. Raises BrokenJournal if there are too many."""
-    descriptor = disk.open(path, os.O_RDONLY)
-    try:
+    with closed_after(disk, disk.open(path, os.O_RDONLY)) as descriptor:
         status = disk.fstat(descriptor)
         _check_regular(path, status.st_mode)
         if status.st_size > MAX_JOURNAL_BYTES:
             raise BrokenJournal
         return read_all(disk, descriptor, status.st_size, 0)
-    finally:
-        _close(disk, descriptor)
 
 
 def _check_regular(journal_path: Path, mode: int) -> None:
@@ -277,11 +267,9 @@ def save(journal: Journal, path: Path, disk: Disk) -> Path:
 def _save(data: bytes, journal_path: Path, disk: Disk) -> None:
     descriptor = disk.open(journal_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
-        try:
+        with closed_after(disk, descriptor):
             write_all(disk, descriptor, data, 0)
             disk.sync(descriptor)
-        finally:
-            _close(disk, descriptor)
         disk.sync_folder(journal_path.parent)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -301,7 +289,7 @@ def _remove_link(identity: Identity, disk: Disk) -> None:
     """Remove what led to a journal that is gone; left there it leads nowhere."""
     link = link_path(identity)
     with contextlib.suppress(OSError):
-        if exists(link, disk):
+        if exists(link, disk.lstat):
             disk.unlink(link)
 
 
@@ -332,6 +320,143 @@ def try_remove(journal_path: Path, identity: Identity, disk: Disk) -> str:
     return ""
 
 
-def _close(disk: Disk, descriptor: int) -> None:
-    with contextlib.suppress(OSError):
-        disk.close(descriptor)
+# ---- how far a change has gone, byte by byte -------------------------------------------------------------------------
+
+_COMPARED_BYTES = 1 << 20
+"""Bytes read at a time for a comparison."""
+
+_DIFFERS = bytes([0]) + bytes([255]) * 255
+"""Translates the exclusive or of two bytes to 255 where they differ."""
+_RUN = re.compile(rb"\xff+")
+
+
+class ChangeState(Enum):
+    """The states after an interrupted change; the values are stable names."""
+
+    BROKEN = "broken"
+    """The journal was never finished, so the file is unchanged."""
+    UNREADABLE = "unreadable"
+    """The journal is damaged or not a journal, so the state of the file is unknown."""
+    NOT_BEGUN = "not-begun"
+    """Every byte is the old one."""
+    MIXED = "mixed"
+    """Every byte is the old one or the new one."""
+    FINISHED = "finished"
+    """Every byte is the new one."""
+    FOREIGN = "foreign"
+    """Some bytes are neither."""
+    OTHER_FILE = "other-file"
+    """The file has an unexpected size, or is another file with other bytes, or is gone."""
+    BUSY = "busy"
+    """Another program is changing the file right now."""
+
+
+def change_state(file: LockedFile, journal: Journal) -> tuple[ChangeState, Spans]:
+    """The state, and the spans behind it: foreign bytes, or bytes that are not the new ones yet. Raises OSError.
+
+    The spans are within the current file.
+    """
+    edit, size = journal.edit, file.size
+    low, high = sorted((edit.old_size, edit.new_size))
+    if not low <= size <= high or (journal.dropped is None and size not in (low, high)):
+        return ChangeState.OTHER_FILE, ()
+    all_old, all_new = size == edit.old_size, size == edit.new_size
+    foreign: list[Span] = []
+    ahead: list[Span] = []
+    for offset, old, new, now in _runs(file, journal):
+        all_old &= now == old
+        if now != new:
+            ahead.append(Span(offset, offset + len(now)))
+            foreign += _foreign(offset, old, new, now)
+    if foreign:
+        same = file.identity.inode == journal.identity.inode  # the device number may change on a new mount
+        return (ChangeState.FOREIGN if same else ChangeState.OTHER_FILE), tuple(united(foreign))
+    if all_new and not ahead:
+        return ChangeState.FINISHED, ()
+    return (ChangeState.NOT_BEGUN if all_old else ChangeState.MIXED), tuple(united(span for span in ahead if span.size))
+
+
+def _runs(file: LockedFile, journal: Journal) -> Iterator[tuple[int, bytes, bytes, bytes]]:
+    """The bytes that the change touches, in pieces: the offset, the old, the new, and what is there now."""
+    changes = [(patch.offset, patch.old, patch.new) for patch in journal.edit.patches]
+    if journal.dropped:
+        changes.append((journal.edit.dropped.start, journal.dropped, b""))
+    for offset, old, new in changes:
+        for at in range(0, max(len(old), len(new)), _COMPARED_BYTES):
+            parts = old[at : at + _COMPARED_BYTES], new[at : at + _COMPARED_BYTES]
+            now = read_all(file.disk, file.descriptor, max(map(len, parts)), offset + at)
+            yield offset + at, *parts, now
+
+
+def _foreign(offset: int, old: bytes, new: bytes, now: bytes) -> Iterator[Span]:
+    """Spans of bytes that are neither old nor new; a crash may leave zeros where the file grows."""
+    size = len(now)
+
+    def differing(other: bytes) -> int:
+        wanted = int.from_bytes(now, "little") ^ int.from_bytes(other[:size], "little")
+        return int.from_bytes(wanted.to_bytes(size, "little").translate(_DIFFERS), "little")
+
+    neither = (differing(old) & differing(new)).to_bytes(size, "little")
+    for found in _RUN.finditer(neither):
+        yield Span(offset + found.start(), offset + found.end())
+
+
+# ---- redo and undo: either may run from any state between old and new
+
+
+def old_bytes(journal: Journal) -> Iterable[tuple[int, bytes]]:
+    """Offsets and old bytes that the journal has."""
+    for patch in journal.edit.patches:
+        yield patch.offset, patch.old
+    if journal.dropped:
+        yield journal.edit.dropped.start, journal.dropped
+
+
+def new_bytes(edit: Edit) -> Iterable[tuple[int, bytes]]:
+    """Offsets and new bytes."""
+    return ((patch.offset, patch.new) for patch in edit.patches)
+
+
+def holds(file: LockedFile, size: int, runs: Iterable[tuple[int, bytes]]) -> bool:
+    """Whether the file has this size and these bytes. Raises OSError."""
+    return file.size == size and all(
+        read_all(file.disk, file.descriptor, len(piece), offset + at) == piece
+        for offset, data in runs
+        for at in range(0, len(data), _COMPARED_BYTES)
+        for piece in (data[at : at + _COMPARED_BYTES],)
+    )
+
+
+def redo(file: LockedFile, journal: Journal) -> None:
+    """Bring the file into the new state, sync, and read it back. Raises OSError."""
+    edit = journal.edit
+    for offset, data in new_bytes(edit):
+        write_all(file.disk, file.descriptor, data, offset)
+    if file.size > edit.new_size:
+        # Truncating may be irreversible, so everything else has to be on disk first.
+        file.disk.sync(file.descriptor)
+        file.disk.truncate(file.descriptor, edit.new_size)
+    file.disk.sync(file.descriptor)
+    _verify(holds(file, edit.new_size, new_bytes(edit)))
+
+
+def undo(file: LockedFile, journal: Journal) -> None:
+    """Bring the file into the old state, sync, and read it back. Raises OSError.
+
+    If the journal lacks the dropped bytes, the file must still have them.
+    """
+    edit = journal.edit
+    cut = edit.dropped.start
+    if journal.dropped and not holds(file, edit.old_size, [(cut, journal.dropped)]):
+        write_all(file.disk, file.descriptor, journal.dropped, cut)
+    for patch in reversed(edit.patches):
+        write_all(file.disk, file.descriptor, patch.old, patch.offset)
+    if file.size > edit.old_size:
+        file.disk.truncate(file.descriptor, edit.old_size)
+    file.disk.sync(file.descriptor)
+    _verify(holds(file, edit.old_size, old_bytes(journal)))
+
+
+def _verify(good: bool) -> None:
+    if not good:
+        raise OSError(errno.EIO, "The bytes read back are not those written")

@@ -10,6 +10,7 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,11 +54,11 @@ def may_have_journal(path: Path) -> bool:
     try:
         real = Path(os.path.realpath(path, strict=True))
         status = real.lstat()
-        if _exists(_beside(real)) or status.st_nlink > 1 or not stat.S_ISREG(status.st_mode):
+        if exists(_beside(real)) or status.st_nlink > 1 or not stat.S_ISREG(status.st_mode):
             return True
-        if not _exists(_folder()):
+        if not exists(_folder()):
             return False
-        return any(map(_exists, (journal_paths(real)[1], intent_path(real)))) or any(
+        return any(map(exists, (journal_paths(real)[1], intent_path(real)))) or any(
             _folder().glob(f"*-{status.st_ino:x}.link")
         )
     except (OSError, ValueError):
@@ -83,10 +84,10 @@ def _state_home() -> Path:
     return platformdirs.user_state_path()
 
 
-def _exists(path: Path) -> bool:
+def exists(path: Path, lstat: Callable[[Path], object] = Path.lstat) -> bool:
     """Whether there is something; raises OSError if that cannot be told."""
     try:
-        path.lstat()
+        lstat(path)
     except OSError as error:
         if error.errno not in _NOTHING_THERE:
             raise

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from inspector.core.edit import EditError
 from inspector.core.names import visible
-from inspector.sources.local.disk_calls import NO_LOCKS, Disk, reason
+from inspector.sources.local.disk_calls import NO_LOCKS, Disk, closed_after, reason
 from inspector.sources.local.file import Identity
 
 _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
@@ -65,12 +65,8 @@ def resolved(path: Path, disk: Disk) -> Path:
 def locked(path: Path, disk: Disk) -> Iterator[LockedFile]:
     """Open the file at ``path`` for reading and writing, and lock it. Raises EditError."""
     real = resolved(path, disk)
-    descriptor = _open(real, disk)
-    try:
+    with closed_after(disk, _open(real, disk)) as descriptor:
         yield _lock_and_check(path, real, descriptor, disk)
-    finally:
-        with contextlib.suppress(OSError):
-            disk.close(descriptor)
 
 
 def _open(real: Path, disk: Disk) -> int:

@@ -32,7 +32,7 @@ from inspector.sources.local.changes.journal import (
 )
 from inspector.sources.local.changes.journal_paths import path_key
 from inspector.sources.local.changes.locked_file import LockedFile
-from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
+from inspector.sources.local.disk_calls import Disk, closed_after, read_all, reason, write_all
 from inspector.sources.local.file import Identity
 
 MAX_INLINE_BYTES = 64 << 20
@@ -184,15 +184,12 @@ def _create_first_free(disk: Disk, journal_paths: Iterable[Path]) -> tuple[int, 
 
 def _write_and_close(disk: Disk, descriptor: int, pieces: Iterable[bytes]) -> None:
     """Write, sync and close a new file."""
-    try:
-        at = 0
+    at = 0
+    with closed_after(disk, descriptor):
         for piece in pieces:
             write_all(disk, descriptor, piece, at)
             at += len(piece)
         disk.sync(descriptor)
-    finally:
-        with contextlib.suppress(OSError):
-            disk.close(descriptor)
 
 
 def forget(files: Iterable[Path], disk: Disk) -> None:
@@ -221,13 +218,9 @@ def stored_changes(path: Path, disk: Disk) -> Iterator[StoredChange]:
 
 
 def _load(place: Path, disk: Disk) -> StoredChange:
-    descriptor = disk.open(place, os.O_RDONLY)
-    try:
+    with closed_after(disk, disk.open(place, os.O_RDONLY)) as descriptor:
         status = disk.fstat(descriptor)
         data = read_all(disk, descriptor, min(status.st_size, MAX_JOURNAL_BYTES), 0)
-    finally:
-        with contextlib.suppress(OSError):
-            disk.close(descriptor)
     line, _, rest = data.partition(b"\n")
     cut_fields, journal = json.loads(line)["cut"], decode(rest)
     cut = CutBytes(**cut_fields) if cut_fields is not None else None
@@ -257,17 +250,13 @@ def prune(disk: Disk) -> None:
 @contextlib.contextmanager
 def verified_pieces(kept: CutBytes, disk: Disk) -> Iterator[Iterator[bytes]]:
     """The bytes that were cut off, in pieces, once their hash is verified. Raises OSError and EditError."""
-    descriptor = disk.open(Path(kept.path), os.O_RDONLY)
-    try:
+    with closed_after(disk, disk.open(Path(kept.path), os.O_RDONLY)) as descriptor:
         digest = hashlib.sha256()
         for piece in _pieces(kept, descriptor, disk):
             digest.update(piece)
         if digest.hexdigest() != kept.sha256:
             raise EditError(f"{visible(kept.path)} no longer contains the bytes that were cut off.")
         yield _pieces(kept, descriptor, disk)
-    finally:
-        with contextlib.suppress(OSError):
-            disk.close(descriptor)
 
 
 def _pieces(kept: CutBytes, descriptor: int, disk: Disk) -> Iterator[bytes]:

@@ -17,20 +17,23 @@ from msgspec.structs import replace
 from inspector.core.edit import Edit, EditError
 from inspector.core.names import visible
 from inspector.core.span import Span, Spans, total
+from inspector.sources.local.changes.append import KilledAppend, killed_append
 from inspector.sources.local.changes.in_place import change_locked
-from inspector.sources.local.changes.intent import KilledAppend, killed_append
 from inspector.sources.local.changes.journal import (
     BrokenJournal,
+    ChangeState,
     Journal,
+    change_state,
     content,
-    exists,
     find,
+    holds,
     load,
+    redo,
     remove,
     set_aside,
+    undo,
 )
-from inspector.sources.local.changes.journal_paths import intent_path, journal_paths
-from inspector.sources.local.changes.journal_state import ChangeState, change_state, holds, redo, undo
+from inspector.sources.local.changes.journal_paths import exists, intent_path, journal_paths
 from inspector.sources.local.changes.locked_file import LockedFile, locked, resolved
 from inspector.sources.local.changes.old_bytes import stored_changes
 from inspector.sources.local.disk_calls import Disk, reason
@@ -153,7 +156,7 @@ def settle_append(path: Path, disk: Disk) -> tuple[str, ...]:
     Raises EditError.
     """
     try:
-        if not exists(intent_path(resolved(path, disk)), disk):
+        if not exists(intent_path(resolved(path, disk)), disk.lstat):
             return ()
     except OSError as error:
         raise EditError(f"{visible(path.name)} was not changed: {reason(error)}, where an append is noted.") from error
@@ -176,7 +179,7 @@ def _inspected(path: Path, disk: Disk) -> Iterator[tuple[Pending | None, LockedF
     try:
         real = _resolve(path, disk)
         place = find(real, disk)
-        if place is None and not exists(intent_path(real), disk):
+        if place is None and not exists(intent_path(real), disk.lstat):
             yield None, None
             return
         try:
@@ -209,7 +212,7 @@ def _state(file: LockedFile, place: Path | None, disk: Disk) -> Pending | None:
     try:
         disk.lock(file.descriptor)
     except BlockingIOError:
-        if place is None and not exists(intent_path(file.path), disk):
+        if place is None and not exists(intent_path(file.path), disk.lstat):
             return None
         story = f"Another program is changing {file.name} at this moment."
         return Pending(ChangeState.BUSY, file.path, place or intent_path(file.path), (), story)

@@ -17,11 +17,10 @@ from msgspec import Struct
 from inspector.core.edit import CutBytes, Edit, EditError
 from inspector.core.names import visible
 from inspector.sources.local.changes.in_place import change_locked
-from inspector.sources.local.changes.journal import require_settled
-from inspector.sources.local.changes.journal_state import holds
+from inspector.sources.local.changes.journal import holds, require_settled
 from inspector.sources.local.changes.locked_file import LockedFile, locked, resolved
 from inspector.sources.local.changes.old_bytes import StoredChange, forget, stored_changes, verified_pieces
-from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
+from inspector.sources.local.disk_calls import Disk, closed_after, read_all, reason, write_all
 from inspector.sources.local.file import Identity
 
 MAX_PAST = 50
@@ -89,12 +88,8 @@ def past_changes(path: Path, disk: Disk | None = None) -> tuple[PastChange, ...]
 def _to_read(path: Path, disk: Disk) -> Iterator[LockedFile]:
     """The file at ``path``, not locked: what is only listed must not keep anybody from writing. Raises OSError."""
     real = resolved(path, disk)
-    descriptor = disk.open(real, os.O_RDONLY)
-    try:
+    with closed_after(disk, disk.open(real, os.O_RDONLY)) as descriptor:
         yield LockedFile(disk, real, descriptor, Identity.of(disk.fstat(descriptor)), ())
-    finally:
-        with contextlib.suppress(OSError):
-            disk.close(descriptor)
 
 
 def forget_changes(path: Path, disk: Disk | None = None) -> int:
