@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack, closing, nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 from inspector.cli.bootstrap import FINE, UNREADABLE
@@ -19,10 +19,9 @@ from inspector.core.program.progress import Progress, duration
 from inspector.operations.audit.audit import Plan, Todo, prepare
 from inspector.operations.audit.audit import run as run_audit
 from inspector.operations.audit.dask_cluster import run_on_cluster
-from inspector.operations.audit.results import ENDINGS, Results, ShardFiles
+from inspector.operations.audit.results import Results
 from inspector.operations.audit.summary import Run, Summary, as_object, as_text, summary, write_csv
 from inspector.operations.audit.targets import Choice
-from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, Amount, Result
 
 _LOG_INTERVAL_S = 60.0
@@ -49,7 +48,6 @@ OPTIONS = (
     location("a folder or a prefix, with everything below it"),
     Option("--workers", type=one_or_more, default=0, metavar="N", help="processes to use"),
     Option("--dask", metavar="ADDRESS", help="use a Dask cluster whose scheduler is tcp://HOST:PORT"),
-    Option("--shards", type=one_or_more, default=0, metavar="N", help="with --dask: N results files"),
     Option("--results", metavar="FILE", help="store results here, and skip archives it has already"),
     Option("--merge", action="append", default=[], metavar="FILE", help="import these results first"),
     Option("--quick", action="store_true", help="check the structure only, and read no content"),
@@ -67,47 +65,34 @@ OPTIONS = (
 
 def run(options: argparse.Namespace) -> int:
     """Audit a location and return the exit status: that of its worst archive."""
-    shards = _shards(options)
-    path = Path(options.results) if options.results and shards is None else None
+    path = Path(options.results) if options.results else None
     worst = WorstStatus()
-    with worst, shards or nullcontext(), Results(path) as results, Lines() as out:
-        for shard in (*map(Path, options.merge), *(shards.known() if shards is not None else ())):
+    with worst, Results(path) as results, Lines() as out:
+        for shard in map(Path, options.merge):
             results.import_shard(shard)
-        summed = _audited(options, results, shards, out, worst)
+        summed = _audited(options, results, out, worst)
         out.write(f"{json_text(as_object(summed))}\n" if options.json else as_text(summed))
         if options.csv:
             write_csv(results, Path(options.csv))
     return worst.status if worst.cut_off else _status(options, summed)
 
 
-def _shards(options: argparse.Namespace) -> ShardFiles | None:
-    """The results files of the shards, None without ``--shards``; raises OperationError for options that do not fit."""
-    if not options.shards:
-        return None
-    if not options.dask or not options.results:
-        raise OperationError(
-            "--shards N is for an audit on a Dask cluster, and needs --results FILE: the shards' files are named "
-            "after it."
-        )
-    return ShardFiles(Path(options.results), options.shards)
-
-
-def _audited(
-    options: argparse.Namespace, results: Results, shards: ShardFiles | None, out: Lines, worst: WorstStatus
-) -> Summary:
+def _audited(options: argparse.Namespace, results: Results, out: Lines, worst: WorstStatus) -> Summary:
     """Check what is left to check, and with ``--json`` print the result of each archive."""
-    clock = _Clock()
-    choice = Choice(options.sample, options.shard)
-    plan = Plan((options.location,), options.quick, choice, _own_files(options, shards), connection_of(options))
-    skipped: list[str] = []
-    with _progress_bar(clock, options):
+    clock, skipped = _Clock(), list[str]()
+    # Files that this audit itself reads and writes are not taken for archives.
+    aside = frozenset(map(os.path.abspath, [*options.merge, *filter(None, (options.csv,))]))
+    choice, connection = Choice(options.sample, options.shard), connection_of(options)
+    plan = Plan((options.location,), options.quick, choice, aside, connection)
+    # No progress bar appears between lines that are printed.
+    bar = ProgressBar(clock.progress, clock.line, _LOG_INTERVAL_S)
+    with nullcontext() if options.json and sys.stdout.isatty() else bar:
         todo = prepare(plan, results, clock.progress, skipped)
         if options.json:
             _write(out, results.results(f"WHERE state <> '{NO_ARCHIVE}' ORDER BY location"))
         clock.start(todo)
-        work = _work(options, plan, results, shards, clock.progress)
         try:
-            with closing(work):
+            with closing(_work(options, plan, results, clock.progress)) as work:
                 for result in work:
                     clock.count(result)
                     worst.add(status_of(result.state, options.strict))
@@ -120,11 +105,9 @@ def _audited(
     return summary(results, Run(Amount(clock.done, clock.read), clock.seconds, todo.earlier))
 
 
-def _work(
-    options: argparse.Namespace, plan: Plan, results: Results, shards: ShardFiles | None, progress: Progress
-) -> Generator[Result]:
+def _work(options: argparse.Namespace, plan: Plan, results: Results, progress: Progress) -> Generator[Result]:
     if options.dask:
-        return run_on_cluster(options.dask, plan, results, progress, shards)
+        return run_on_cluster(options.dask, plan, results, progress)
     return run_audit(plan, results, progress, options.workers)
 
 
@@ -135,19 +118,10 @@ def _write(out: Lines, results: Iterator[Result] | tuple[Result]) -> None:
     out.flush()
 
 
-def _own_files(options: argparse.Namespace, shards: ShardFiles | None) -> frozenset[str]:
-    """Files that this audit itself reads and writes, so that they are not taken for archives."""
-    mine = [*options.merge, *filter(None, (options.csv,))]
-    if shards is not None:
-        mine += [f"{path}{ending}" for path in (*shards.paths, *shards.known()) for ending in ENDINGS]
-    return frozenset(map(os.path.abspath, mine))
-
-
 def _report_interruption(options: argparse.Namespace, results: Results) -> None:
     done, left = results.amount(done=True), results.amount(done=False)
     if options.results:
-        where = f"the shards of {options.results}" if options.shards else options.results
-        stored = f"{count(done.files, 'result')} {'is' if done.files == 1 else 'are'} stored in {where}"
+        stored = f"{count(done.files, 'result')} {'is' if done.files == 1 else 'are'} stored in {options.results}"
         complain(f"Interrupted: {stored}, and {count(left.files, 'file')} left; the same command continues from there.")
     else:
         complain("Interrupted, and no results are stored: with --results FILE an audit can be resumed.")
@@ -196,14 +170,6 @@ class _Clock:
 def _time_left(fraction: float, seconds: float) -> list[str]:
     """How long the rest takes, if ``fraction`` of the work took ``seconds``; empty while that is unknown."""
     return [f"{duration(seconds / fraction - seconds)} left"] if 0 < fraction < 1 and seconds >= 1 else []
-
-
-def _progress_bar(clock: _Clock, options: argparse.Namespace) -> ExitStack:
-    """A progress bar, unless it would appear between the lines that are printed."""
-    stack = ExitStack()
-    if not (options.json and sys.stdout.isatty()):
-        stack.enter_context(ProgressBar(clock.progress, clock.line, _LOG_INTERVAL_S))
-    return stack
 
 
 def _status(options: argparse.Namespace, summed: Summary) -> int:

@@ -109,7 +109,8 @@ def run(options: argparse.Namespace) -> int:
     """
     if options.finish or options.roll_back or options.take_back or options.history or options.clear_history:
         return _settle(options)
-    _refuse_doubtful_in_place(options)
+    if options.doubtful and not options.to:
+        raise OperationError("--doubtful goes with --to: members in doubt are written to another file only.")
     status = FINE
     if (found := interrupted(options.location)) is not None:
         if options.dry_run:
@@ -130,11 +131,6 @@ def run(options: argparse.Namespace) -> int:
                 complain(str(error))
                 status = UNREADABLE
     return status
-
-
-def _refuse_doubtful_in_place(options: argparse.Namespace) -> None:
-    if options.doubtful and not options.to:
-        raise OperationError("--doubtful goes with --to: members in doubt are written to another file only.")
 
 
 def _handle_unfinished(options: argparse.Namespace) -> None:
@@ -310,20 +306,15 @@ def _places(spans: Spans) -> str:
     return "".join(f", bytes 0x{span.start:X}..0x{span.stop:X}" for span in spans)
 
 
-def _row_object(row: RepairRow) -> dict[str, Any]:
-    """A row for programs, which know the codes that it answers as ``fixes``."""
-    return {"fixes" if name == "fixes" else name: value for name, value in asdict(row).items()}
-
-
 def _json(label: str, shown: RepairPlan, old: OldBytes, written: WriteResult | None, salvage: Repair | None) -> str:
     kept = written.kept if written is not None else None
     found: dict[str, Any] = {
         "source": label,
         "before": str(shown.before),
         "after": str(shown.after),
-        "repairs": [_row_object(row) for row in shown.repairs],
-        "waiting": [_row_object(row) for row in shown.waiting],
-        "salvage": _row_object(shown.salvage) if shown.salvage is not None else None,
+        "repairs": [asdict(row) for row in shown.repairs],
+        "waiting": [asdict(row) for row in shown.waiting],
+        "salvage": asdict(shown.salvage) if shown.salvage is not None else None,
         "writes": [*write_objects(shown.edit), *old.cut(kept)] if shown.edit is not None else [],
         "size": shown.edit.new_size if shown.edit is not None else None,
         "kept": kept._asdict() if kept is not None else None,

@@ -11,8 +11,7 @@ from typing import Any
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.operations.audit.audit import Job, Plan, examine, jobs_of, lost
-from inspector.operations.audit.results import Results, ShardFiles
-from inspector.operations.audit.targets import shard_of
+from inspector.operations.audit.results import Results
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.process_pool import DIED, TaskFailure, attempt
 from inspector.operations.jobs.subprogress import CHECKING
@@ -31,34 +30,22 @@ Chunk = tuple[Job, ...]
 Answer = tuple[Chunk, list[Result]]
 
 
-def run_on_cluster(
-    address: str, plan: Plan, results: Results, progress: Progress, shards: ShardFiles | None = None
-) -> Generator[Result]:
+def run_on_cluster(address: str, plan: Plan, results: Results, progress: Progress) -> Generator[Result]:
     """Check what is left as ``audit.run`` does. Every worker needs this program and the same locations.
 
-    With ``shards`` each task has archives of one shard, and that shard's file stores the results before they are
-    yielded. A task that kills its worker is repeated one archive at a time, to find the archive that does it. Also
-    raises OperationError if the cluster cannot be reached.
+    A task that kills its worker is repeated one archive at a time, to find the archive that does it. Also raises
+    OperationError if the cluster cannot be reached.
     """
-    left = results.amount(done=False)
-    progress.begin(CHECKING, left.size)
+    progress.begin(CHECKING, results.amount(done=False).size)
     with _client(address) as client:
-        count = shards.count if shards is not None else 1
-        chunks = _chunks((jobs_of(plan, results)), count)
-        for chunk, results_of_chunk in _with_connection_errors(_finished_chunks(client, chunks)):
-            if shards is not None:
-                shards.keep(shard_of(chunk[0].target.name, count), results_of_chunk)
-            for result in results_of_chunk:
-                results.keep(result)
-                yield result
-            progress.advance(sum(job.size for job in chunk))
-
-
-def _with_connection_errors(results_of_chunk: Iterator[Answer]) -> Iterator[Answer]:
-    try:
-        yield from results_of_chunk
-    except CancelledError as error:
-        raise OperationError("The connection to the Dask scheduler was lost; the rest is not audited.") from error
+        try:
+            for chunk, results_of_chunk in _finished_chunks(client, _chunks(jobs_of(plan, results))):
+                for result in results_of_chunk:
+                    results.keep(result)
+                    yield result
+                progress.advance(sum(job.size for job in chunk))
+        except CancelledError as error:
+            raise OperationError("The connection to the Dask scheduler was lost; the rest is not audited.") from error
 
 
 def _dask() -> Any:
@@ -77,16 +64,16 @@ def _client(address: str) -> Any:
         raise OperationError(f"No Dask scheduler answers at {visible(address)}: {error}.") from error
 
 
-def _chunks(jobs: Iterable[Job], shards: int) -> Iterator[Chunk]:
-    """Group jobs by shard into tasks of many small archives or a few large ones."""
-    open_ones: dict[int, list[Job]] = {}
+def _chunks(jobs: Iterable[Job]) -> Iterator[Chunk]:
+    """Group jobs into tasks of many small archives or a few large ones."""
+    chunk: Chunk = ()
     for job in jobs:
-        shard = shard_of(job.target.name, shards)
-        chunk = open_ones.setdefault(shard, [])
-        chunk.append(job)
+        chunk += (job,)
         if len(chunk) == MAX_CHUNK_FILES or sum(each.size for each in chunk) >= MIN_CHUNK_BYTES:
-            yield tuple(open_ones.pop(shard))
-    yield from map(tuple, open_ones.values())
+            yield chunk
+            chunk = ()
+    if chunk:
+        yield chunk
 
 
 def _finished_chunks(client: Any, chunks: Iterator[Chunk]) -> Iterator[Answer]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -101,16 +101,15 @@ class Results:
             execute("COMMIT")
             self._choose("SELECT * FROM main.results WHERE location IN (SELECT location FROM wanted WHERE done)")
             if next(self.rows("SELECT count(*) FROM wanted"))[0] <= MAX_LISTED_WAITING:
-                self._list(_WITH_WAITING)
+                self._view("listed", _WITH_WAITING)
 
     def _choose(self, query: str) -> None:
-        self.connection.execute("DROP VIEW IF EXISTS chosen")
-        self.connection.execute(f"CREATE TEMP VIEW chosen AS {query}")
-        self._list("SELECT * FROM chosen")
+        self._view("chosen", query)
+        self._view("listed", "SELECT * FROM chosen")
 
-    def _list(self, query: str) -> None:
-        self.connection.execute("DROP VIEW IF EXISTS listed")
-        self.connection.execute(f"CREATE TEMP VIEW listed AS {query}")
+    def _view(self, name: str, query: str) -> None:
+        self.connection.execute(f"DROP VIEW IF EXISTS {name}")
+        self.connection.execute(f"CREATE TEMP VIEW {name} AS {query}")
 
     def amount(self, *, done: bool) -> Amount:
         """The amount of requested archives that are done, or are not."""
@@ -276,53 +275,6 @@ def _sqlite_errors(path: Path | None) -> Iterator[None]:
     except (sqlite3.Error, OSError) as error:
         what = "The results of the audit" if path is None else f"The results in {visible(str(path))}"
         raise OperationError(f"{what} cannot be read or written: {error}.") from error
-
-
-class ShardFiles:
-    """The results files of ``count`` shards; a context manager.
-
-    For ``all.sqlite`` they are ``all.1-of-4.sqlite`` and so on; ``path`` itself is not written. Every method raises
-    OperationError on SQLite errors.
-    """
-
-    def __init__(self, path: Path, count: int) -> None:
-        self.count = count
-        self.paths = tuple(path.with_name(f"{path.stem}.{at}-of-{count}{path.suffix}") for at in range(1, count + 1))
-        self._path = path
-        self._open = ExitStack()
-        self._files: dict[int, Results] = {}
-
-    def known(self) -> list[Path]:
-        """All existing shard files, including those of another number of shards."""
-        pattern = f"{_plain(self._path.stem)}.*-of-*{_plain(self._path.suffix)}"
-        found = self._path.parent.glob(pattern)
-        return sorted(each for each in found if _is_shard(each.name, self._path))
-
-    def keep(self, shard: int, results: Iterable[Result]) -> None:
-        """Store results in the file of a shard, numbered from 1."""
-        kept = self._files.get(shard)
-        if kept is None:
-            kept = self._files[shard] = self._open.enter_context(Results(self.paths[shard - 1]))
-        for each in results:
-            kept.keep(each)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._open.close()
-
-
-def _plain(text: str) -> str:
-    """Text escaped for glob."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in text)
-
-
-def _is_shard(name: str, path: Path) -> bool:
-    number, of, count = name.removeprefix(f"{path.stem}.").removesuffix(path.suffix).partition("-of-")
-    return bool(of) and number.isdecimal() and count.isdecimal()
 
 
 _RANKS = " ".join(f"WHEN '{state}' THEN {rank}" for rank, state in enumerate(STATES))

@@ -84,10 +84,7 @@ def beneath(path: Path, skipped: list[str] | None = None) -> Iterator[CheckTarge
     closed: list[OSError] = []
     for folder, folders, names in os.walk(path, onerror=closed.append):
         folders.sort()
-        there = frozenset(names)
-        beside = {name: _beside(name, there) for name in names}
-        theirs = set(chain.from_iterable(beside.values()))
-        for name in sorted(set(names) - theirs):
+        for name, beside in _archives(frozenset(names)):
             file = Path(folder, name)
             try:
                 regular = file.is_file()
@@ -95,9 +92,7 @@ def beneath(path: Path, skipped: list[str] | None = None) -> Iterator[CheckTarge
                 yield CheckTarget(str(file), why=unusable(str(file), error))
                 continue
             if regular:
-                yield CheckTarget(
-                    str(file), found=True, beside=tuple(str(Path(folder, other)) for other in beside[name])
-                )
+                yield CheckTarget(str(file), found=True, beside=tuple(str(Path(folder, other)) for other in beside))
             elif skipped is not None:
                 skipped.append(str(file))
     for each in closed:
@@ -138,11 +133,8 @@ def _among(locations: Iterable[str], prefix: S3Prefix, connection: Connection) -
         folder, slash, name = each.rpartition("/")
         names.setdefault(folder + slash, []).append(name)
     for folder in sorted(names):
-        there = frozenset(names[folder])
-        beside = {name: _beside(name, there) for name in there}
-        theirs = set(chain.from_iterable(beside.values()))
-        for name in sorted(there - theirs):
-            others = tuple(folder + other for other in beside[name])
+        for name, beside in _archives(frozenset(names[folder])):
+            others = tuple(folder + other for other in beside)
             seen = prefix.seen(folder + name, others)
             size = None if seen is None else seen.head.size
             yield CheckTarget(folder + name, True, others, connection, seen, size=size)
@@ -156,12 +148,15 @@ def _place(location: str, connection: Connection) -> S3Source | S3Prefix | None:
     return place if isinstance(place, (S3Source, S3Prefix)) else None
 
 
-def _beside(name: str, names: frozenset[str]) -> list[str]:
-    """The names among ``names`` that belong to the archive ``name``."""
-    others = [name + suffix for suffix in _BESIDE]
-    if name.endswith(".tar"):
-        others.append(name.removesuffix(".tar") + ".index")
-    return [other for other in others if other in names]
+def _archives(names: frozenset[str]) -> Iterator[tuple[str, list[str]]]:
+    """The names in a folder that no archive there claims, in order, and those that belong to each."""
+    beside: dict[str, list[str]] = {}
+    for name in sorted(names):
+        others = [name + suffix for suffix in _BESIDE]
+        others += [name.removesuffix(".tar") + ".index"] if name.endswith(".tar") else []
+        beside[name] = [other for other in others if other in names]
+    theirs = set(chain.from_iterable(beside.values()))
+    return ((name, others) for name, others in beside.items() if name not in theirs)
 
 
 # ---- for an audit ----------------------------------------------------------------------------------------------------
@@ -184,13 +179,9 @@ class Choice(Struct, frozen=True):
 
     def __contains__(self, name: object) -> bool:
         number, count = self.shard
-        sampled = int.from_bytes(_digest(str(name))[:8]) % (100 * _PER_CENT) < self.sample * _PER_CENT
-        return sampled and shard_of(str(name), count) == number
-
-
-def shard_of(name: str, count: int) -> int:
-    """The shard, 1 to ``count``, of an archive with this name."""
-    return int.from_bytes(_digest(name)[8:]) % count + 1
+        digest = _digest(str(name))
+        sampled = int.from_bytes(digest[:8]) % (100 * _PER_CENT) < self.sample * _PER_CENT
+        return sampled and int.from_bytes(digest[8:]) % count + 1 == number
 
 
 def _digest(name: str) -> bytes:

@@ -16,13 +16,12 @@ from typing import Any
 
 import pytest
 
-from inspector.__main__ import main
 from inspector.core.program.progress import Progress
 from inspector.operations.audit import dask_cluster
 from inspector.operations.audit.audit import Plan, prepare
 from inspector.operations.audit.dask_cluster import Chunk, examine_chunk, run_on_cluster
 from inspector.operations.audit.results import Results
-from inspector.operations.audit.targets import Choice, shard_of
+from inspector.operations.audit.targets import Choice
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import Result
 from tests.operations.archives import caf
@@ -88,57 +87,18 @@ def test_a_task_has_many_small_archives_or_few_large_ones(place: Path, monkeypat
     with Results() as results:
         prepare(Plan((str(place),)), results, Progress())
         jobs = [dask_cluster.Job(found, quick=False) for found in results.pending()]
-    assert [len(chunk) for chunk in dask_cluster._chunks(jobs, 1)] == [4, 4, 1]
-    for chunk in dask_cluster._chunks(jobs, 2):
-        assert len({shard_of(job.target.name, 2) for job in chunk}) == 1
+    assert [len(chunk) for chunk in dask_cluster._chunks(jobs)] == [4, 4, 1]
     monkeypatch.setattr(dask_cluster, "MIN_CHUNK_BYTES", 1)
-    assert [len(chunk) for chunk in dask_cluster._chunks(jobs, 1)] == [1] * 9
+    assert [len(chunk) for chunk in dask_cluster._chunks(jobs)] == [1] * 9
 
 
-# ---- results by shards ---------------------------------------------------------------------------------------------
+# ---- workers that die ----------------------------------------------------------------------------------------------
 
 
 def kept(path: Path) -> dict[str, int]:
     """How often each archive that a results file knows was audited."""
     with Results(path) as results:
         return {Path(each.location).name: each.attempts for each in results.results()}
-
-
-def test_each_shard_has_a_file_that_an_audit_of_it_would_have_made(
-    address: str, place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    all_of_them = tmp_path / "all.sqlite"
-    arguments = ["audit", str(place), "--dask", address, "--shards", "3", "--results", str(all_of_them)]
-    for _ in range(2):
-        assert main(arguments) == 0
-        assert "9 archives" in capsys.readouterr().out
-        shards = sorted(tmp_path.glob("all.*"))
-        assert [path.name for path in shards] == [f"all.{part}-of-3.sqlite" for part in (1, 2, 3)]
-        for part, path in enumerate(shards, 1):
-            assert kept(path) == {f"{n}.caf": 1 for n in range(9) if shard_of(f"{n}.caf", 3) == part}
-    merged = tmp_path / "merged.sqlite"
-    merging = [f"--merge={path}" for path in shards]
-    assert main(["audit", str(place), "--json", "--results", str(merged), *merging]) == 0
-    assert json.loads(capsys.readouterr().out.splitlines()[-1])["summary"]["done"]["archives"] == 0
-    assert len(kept(merged)) == 9
-
-
-def test_another_number_of_shards_takes_up_what_is_finished(address: str, place: Path, tmp_path: Path) -> None:
-    def audit(shards: int) -> int:
-        return main(
-            ["audit", str(place), "--dask", address, f"--shards={shards}", f"--results={tmp_path / 'a.sqlite'}"]
-        )
-
-    assert audit(2) == audit(4) == 0
-    assert len(list(tmp_path.glob("a.*-of-4.sqlite"))) == 0, "nothing was left for them"
-
-
-@pytest.mark.parametrize("more", [["--dask", "tcp://127.0.0.1:9"], ["--results", "x.sqlite"]])
-def test_shards_need_a_cluster_and_a_place_for_results(
-    place: Path, more: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["audit", str(place), "--shards", "2", *more]) == 2
-    assert "--shards N is for an audit on a Dask cluster" in capsys.readouterr().err
 
 
 class Examined:
@@ -178,21 +138,19 @@ def test_an_audit_that_was_killed_does_nothing_that_is_finished_again(
     )
     results = tmp_path / "results.sqlite"
     command = [sys.executable, "-c", driver, "audit", str(place), "--json", "--dask", address]
-    command += ["--shards", "3", "--results", str(results)]
+    command += ["--results", str(results)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as running:
         assert running.stdout is not None
         finished = {Path(json.loads(running.stdout.readline())["source"]).name for _ in range(5)}
         running.send_signal(signal.SIGKILL)
-    before = [kept(path) for path in sorted(tmp_path.glob("results.*-of-3.sqlite"))]
-    assert set().union(*before) == finished
+    assert set(kept(results)) == finished
     examined.gate.set()
     last = subprocess.run(command, stdout=subprocess.PIPE, cwd=ROOT, check=True).stdout.splitlines()[-1]
     assert json.loads(last)["summary"]["earlier"]["archives"] == 5
     assert json.loads(last)["summary"]["done"]["archives"] == 7
     assert {examined.archives[name] for name in finished} == {1}
     assert set(examined.archives) == {f"{number:02}.caf" for number in range(12)}
-    after = [kept(path) for path in sorted(tmp_path.glob("results.*-of-3.sqlite"))]
-    assert sum(map(Counter, after), Counter()) == Counter(f"{number:02}.caf" for number in range(12))
+    assert Counter(kept(results)) == Counter(f"{number:02}.caf" for number in range(12))
 
 
 def _die_of_the_fifth(chunk: Chunk) -> list[Result]:

@@ -274,23 +274,23 @@ class NewObjects:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        left = []
-        try:
-            if kind is None:
+        failure = error
+        if error is None:
+            try:
                 for each in self._objects:
                     self._place(each)
-                return
-        except BaseException as failure:
-            left = self._discard()
-            if left and isinstance(failure, SourceError | Cancelled):
-                raise _with(failure, left) from failure
-            raise
-        if kind is not None:
-            left = self._discard()
-            if left and isinstance(error, SourceError | Cancelled):
-                raise _with(error, left) from error
-            if left and isinstance(error, KeyboardInterrupt):
-                raise KeyboardInterrupt(" ".join(left)) from error
+            except BaseException as reason:  # noqa: BLE001 - raised below, with what is left
+                failure = reason
+        if failure is None:
+            return
+        left = " ".join(self._discard())
+        if left and isinstance(failure, SourceError | Cancelled):
+            why = "It was cancelled." if isinstance(failure, Cancelled) else str(failure)
+            raise SourceError(f"{why} {left}") from failure
+        if left and isinstance(failure, KeyboardInterrupt):
+            raise KeyboardInterrupt(left) from failure
+        if error is None:
+            raise failure
 
     def _place_instead(self, each: NewObject) -> None:
         """Make it replace one particular object, and no other."""
@@ -331,12 +331,6 @@ class NewObjects:
                     if self._sender.state(each.address, self.log)[0].etag == each.etag:
                         self._sender.remove(each.address, self.log)
         return [each for each in words if each]
-
-
-def _with(error: SourceError | Cancelled, left: list[str]) -> SourceError:
-    """The cause, and what could not be removed."""
-    why = "It was cancelled." if isinstance(error, Cancelled) else str(error)
-    return SourceError(f"{why} {' '.join(left)}")
 
 
 class BucketObjects:

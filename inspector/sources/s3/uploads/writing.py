@@ -11,7 +11,7 @@ server has: it copies the same range into a scratch upload, which is aborted, an
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from isal.isal_zlib import crc32
@@ -167,14 +167,9 @@ class _Writing:
     def _put(self) -> str:
         data = self._proved(self._pieces[0]) if self._pieces else b""
         self._prove_all()
-        address, log, kept = self._source.address, self._source.log, self._kept
         made = f'"{hashlib.md5(data, usedforsecurity=False).hexdigest()}"'
-        etag = self._on_condition(
-            lambda condition: confirmed(
-                lambda: self._sender.put(address, data, kept, condition, log),
-                lambda error: self._find_result(made, error),
-            )
-        )
+        address, log, kept = self._source.address, self._source.log, self._kept
+        etag = self._created(made, lambda condition: self._sender.put(address, data, kept, condition, log))
         self._progress.advance(len(data))
         return etag
 
@@ -183,7 +178,11 @@ class _Writing:
         parts = self._parts(upload)
         self._prove_all()
         self._still_there()
-        return self._complete(upload, parts)
+        complete, log = self._sender.complete, self._source.log
+        etag = self._created(etag_of(parts), lambda condition: complete(upload, parts, condition, log))
+        upload.ended()
+        self._uploads.remove(upload)
+        return etag
 
     def _begin(self, kept: ObjectSettings) -> Upload:
         upload = self._sender.begin(self._source.address, kept, self._source.log)
@@ -208,10 +207,19 @@ class _Writing:
                     wait([first], _POLL_SECONDS)  # a server that cannot copy should fail before anything is sent
                 for number, piece in enumerate(self._pieces, 1):
                     if not piece.copied:
-                        self._raise_failed_copies(copies)
+                        check_cancelled()
+                        for copy in copies:
+                            if copy.done():
+                                copy.result()  # raises what failed
                         found.append(self._sender.send(upload, number, self._proved(piece), self._source.log))
                         self._progress.advance(piece.size)
-                self._wait_for(copies)
+                pending = set(copies)
+                while pending:
+                    done, pending = wait(pending, _POLL_SECONDS)
+                    for copy in done:
+                        copy.result()
+                        self._progress.advance(copies[copy])
+                    check_cancelled()
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
@@ -230,22 +238,6 @@ class _Writing:
                 f"consent{hint(Hint.WHOLE)}.",
                 Consent.WHOLE,
             ) from error
-
-    def _raise_failed_copies(self, copies: dict[Future[Part], int]) -> None:
-        """Raise the error of a failed copy."""
-        check_cancelled()
-        for copy in copies:
-            if copy.done():
-                copy.result()
-
-    def _wait_for(self, copies: dict[Future[Part], int]) -> None:
-        pending = set(copies)
-        while pending:
-            done, pending = wait(pending, _POLL_SECONDS)
-            for copy in done:
-                copy.result()
-                self._progress.advance(copies[copy])
-            check_cancelled()
 
     # ---- proving ---------------------------------------------------------------------------------------------------
 
@@ -308,16 +300,18 @@ class _Writing:
 
     # ---- completing ------------------------------------------------------------------------------------------------
 
-    def _complete(self, upload: Upload, parts: Sequence[Part]) -> str:
-        log, made = self._source.log, etag_of(parts)
-        etag = self._on_condition(
-            lambda condition: confirmed(
-                lambda: self._sender.complete(upload, parts, condition, log),
-                lambda error: self._find_result(made, error),
+    def _created(self, made: str, request: Callable[[ObjectSettings], str]) -> str:
+        """The ETag of the new object, which replaces only the one that was shown; ``made`` is the usual one."""
+
+        def once(condition: ObjectSettings) -> str:
+            return confirmed(lambda: request(condition), lambda error: self._find_result(made, error))
+
+        etag = replace_same(once, self._source.etag, self._still_there, self._consents)
+        if not self._sure:
+            self._warnings.append(
+                "A check just before writing showed that no one else had replaced the object; whether the server "
+                "enforces that condition while writing is unknown."
             )
-        )
-        upload.ended()
-        self._uploads.remove(upload)
         return etag
 
     def _find_result(self, made: str, error: S3Error) -> str:
@@ -341,16 +335,6 @@ class _Writing:
             f"It is unknown whether {self.name} was changed: the last request got no answer ({why.rstrip('.')}). "
             f"Open it again{hint(Hint.AGAIN)} and check; it is either unchanged or completely changed."
         )
-
-    def _on_condition(self, request: Callable[[ObjectSettings], str]) -> str:
-        """Make the request that creates the new object, only if it replaces the one that was shown."""
-        etag = replace_same(request, self._source.etag, self._still_there, self._consents)
-        if not self._sure:
-            self._warnings.append(
-                "A check just before writing showed that no one else had replaced the object; whether the server "
-                "enforces that condition while writing is unknown."
-            )
-        return etag
 
     # ---- after -----------------------------------------------------------------------------------------------------
 
