@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.program.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled
 from inspector.core.source import SourceError
 from inspector.sources.local.atomic import FolderObjects, NewFiles
 from inspector.sources.local.disk_calls import Disk
@@ -142,66 +142,6 @@ def test_a_long_name_in_a_long_script_is_no_hindrance(tmp_path: Path) -> None:
         files.add(tmp_path / name)
 
     assert names(tmp_path) == [name]
-
-
-# ---- copying -------------------------------------------------------------------------------------------------------
-
-
-def copied(source: Path, target: Path, progress: Progress | None = None) -> int:
-    """How many bytes of a file the system copied behind ten others."""
-    with NewFiles() as files, source.open("rb") as file:
-        out = files.add(target)
-        out.write(b"0123456789")
-        done = out.copy(file.fileno(), source.stat().st_size, progress or Progress())
-        assert out.size == 10 + done
-    return done
-
-
-@pytest.fixture
-def holed(tmp_path: Path) -> Path:
-    """A large file with data at its ends, in its middle, and holes between them."""
-    path = tmp_path / "holed"
-    with path.open("wb") as file:
-        for at in (0, LARGE // 2 + 3, LARGE - 5):
-            file.seek(at)
-            file.write(b"12345")
-    return path
-
-
-def test_the_system_copies_data_and_keeps_holes(tmp_path: Path, holed: Path) -> None:
-    progress = Progress()
-
-    assert copied(holed, tmp_path / "a", progress) == progress.done == LARGE
-    assert (tmp_path / "a").read_bytes() == b"0123456789" + holed.read_bytes()
-    assert (tmp_path / "a").stat().st_blocks * 512 < LARGE // 2
-
-
-def test_a_hole_at_the_end_is_copied(tmp_path: Path, holed: Path) -> None:
-    os.truncate(holed, 2 * LARGE)
-
-    assert copied(holed, tmp_path / "a") == 2 * LARGE
-    assert (tmp_path / "a").read_bytes() == b"0123456789" + holed.read_bytes()
-
-
-@pytest.mark.parametrize("call", ["copy_file_range", "lseek"])
-def test_what_the_system_does_not_copy_is_left_to_the_caller(
-    tmp_path: Path, holed: Path, call: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(*_: object) -> int:
-        raise OSError(errno.EINVAL, "Invalid argument")
-
-    monkeypatch.setattr(os, call, refused)
-
-    assert copied(holed, tmp_path / "a") == 0
-
-
-def test_copying_can_be_cancelled(tmp_path: Path, holed: Path) -> None:
-    progress = Progress()
-    progress.cancel()
-
-    with pytest.raises(Cancelled):
-        copied(holed, tmp_path / "a", progress)
-    assert names(tmp_path) == ["holed"]
 
 
 class _Stuck(Disk):

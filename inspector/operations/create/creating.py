@@ -95,30 +95,19 @@ def content_of(each: Input) -> bytes | None:
 def write_input(
     each: Input, out: NewArchiveFile, progress: Progress, observe: Callable[[bytes], object] | None = None
 ) -> None:
-    """Write all bytes of an input. With ``observe``, which gets every piece, the system's copy call is not used.
+    """Write all bytes of an input, each piece of which ``observe`` is given.
 
     Raises SourceError, also if there are more or fewer bytes than its size, and Cancelled.
     """
     start = out.size
-    if observe is None and isinstance(each, FileInput) and each.size > MAX_PIECE_BYTES:
-        _copy(each, out, progress)
-    else:
-        for piece in each.pieces():
-            if observe is not None:
-                observe(piece)
-            out.write(piece)
-            progress.advance(len(piece))
+    for piece in each.pieces():
+        if observe is not None:
+            observe(piece)
+        out.write(piece)
+        progress.advance(len(piece))
     progress.advance(0)
     written = out.size - start
     if written != each.size:
         raise SourceError(
             f"{visible(each.where)} has {in_bytes(written)}, not the {in_bytes(size_of(each))} it had before."
         )
-
-
-def _copy(each: FileInput, out: NewArchiveFile, progress: Progress) -> None:
-    with each.opened() as descriptor:
-        done = out.copy(descriptor, each.size, progress)
-        for piece in each.rest(descriptor, done):
-            out.write(piece)
-            progress.advance(len(piece))

@@ -38,9 +38,6 @@ class NewArchiveFile(Protocol):
     def overwrite(self, offset: int, data: bytes) -> None:
         """Overwrite bytes that have been written."""
 
-    def copy(self, descriptor: int, length: int, progress: Progress) -> int:
-        """Append from an open file with the system's copy call (see NewFile.copy); returns how many bytes it copied."""
-
 
 class NewArchiveFiles(Protocol):
     """Archives that appear together."""

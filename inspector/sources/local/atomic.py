@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
@@ -11,13 +10,10 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from inspector.core.names import visible
-from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.sources.local.disk_calls import Disk, reason, write_all
 from inspector.sources.local.unfinished import new_group, temporary_name
 
-_COPY_STEP_BYTES = 16 << 20
-"""Bytes copied between two checks for cancellation."""
 _WRITE_BUFFER_BYTES = 1 << 20
 """Bytes that an AtomicFile writes together."""
 _FLAGS = ("O_CLOEXEC", "O_BINARY", "O_NOFOLLOW")
@@ -93,36 +89,6 @@ class NewFile:
         assert offset + len(data) <= self.size
         with self._as_source_error():
             write_all(self._disk, self._descriptor, data, offset)
-
-    def copy(self, descriptor: int, length: int, progress: Progress) -> int:
-        """Append the first ``length`` bytes of an open file with the system's copy call, which keeps holes.
-
-        Returns how many bytes were copied; the caller writes the rest. Raises Cancelled.
-        """
-        start = self.size
-        with contextlib.suppress(OSError):  # the caller, reading and writing the rest, learns whose error it is
-            for begin, stop in _stretches(descriptor, length):
-                progress.advance(start + begin - self.size)
-                self.size = start + begin
-                if not self._copy_stretch(descriptor, begin, stop, progress):
-                    return self.size - start
-            self._disk.truncate(self._descriptor, start + length)
-            progress.advance(start + length - self.size)
-            self.size = start + length
-        return self.size - start
-
-    def _copy_stretch(self, descriptor: int, begin: int, stop: int, progress: Progress) -> bool:
-        """Copy the bytes ``[begin, stop)`` of an open file; returns whether all were copied. Raises OSError."""
-        while begin < stop:
-            count = os.copy_file_range(
-                descriptor, self._descriptor, min(_COPY_STEP_BYTES, stop - begin), begin, self.size
-            )
-            if count <= 0:
-                return False
-            begin += count
-            self.size += count
-            progress.advance(count)
-        return True
 
     def finish(self) -> None:
         """Wait until the disk holds all of it; nothing is written after that."""
@@ -258,27 +224,6 @@ class NewFiles:
     def _discard(self) -> list[str]:
         """Remove the files; returns the names of those that stay."""
         return [visible(each.path.name) for each in self._files if each.discard()]
-
-
-def _stretches(descriptor: int, length: int) -> Iterator[tuple[int, int]]:
-    """The ranges ``[begin, stop)`` of data, not holes, in the first ``length`` bytes of an open file.
-
-    Raises OSError.
-    """
-    if not hasattr(os, "copy_file_range") or not hasattr(os, "SEEK_DATA"):
-        raise OSError
-    stop = 0
-    while stop < length:
-        try:
-            begin = os.lseek(descriptor, stop, os.SEEK_DATA)
-        except OSError as error:
-            if error.errno != errno.ENXIO:
-                raise
-            return  # only a hole is left
-        if begin >= length:
-            return
-        stop = min(length, os.lseek(descriptor, begin, os.SEEK_HOLE))
-        yield begin, stop
 
 
 # ---- objects in a folder -----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A Disk on which a writer rehearses: it reads what is there, and what it writes is recorded and kept in memory.
+"""A Disk on which a writer rehearses: it reads what is there, and what it writes is recorded.
 
 So the code that really changes a file in place says which writes that are, in which order, and where it waits for the
 disk. No file is opened for writing, made, removed, renamed or locked.
@@ -20,8 +20,6 @@ from inspector.sources.local.changes.journal_paths import journal_paths
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.file import FileSource, Identity, TemporarySource
 
-MAX_IN_MEMORY_BYTES = 64 << 20
-"""Written bytes that are kept in memory; those beyond are in a temporary file."""
 _FIRST_DESCRIPTOR = 1 << 30
 """Above all descriptors of the system, so that none of them is ever meant."""
 
@@ -58,24 +56,6 @@ def _grown(table: PieceTable, size: int) -> PieceTable:
     return table.insert(table.size, PieceTable.whole(RepeatedSource(b"\0", missing))) if missing > 0 else table
 
 
-class Kept:
-    """Written bytes, in memory or, if they are many, in a temporary file."""
-
-    def __init__(self) -> None:
-        self._in_memory = 0
-        self._file: TemporarySource | None = None
-
-    def add(self, data: bytes) -> PieceTable:
-        """Keep these bytes. Raises SourceError."""
-        self._in_memory += len(data)
-        if self._in_memory <= MAX_IN_MEMORY_BYTES:
-            return PieceTable.of_bytes(data)
-        self._file = self._file or TemporarySource("what is written")
-        start = self._file.size
-        self._file.append(data)
-        return PieceTable((Piece(self._file, start, len(data)),))
-
-
 class Rehearsal(Disk):
     """Calls to the file at ``path``, the bytes of which are those of ``base``; ``table`` is the file as they leave it.
 
@@ -94,7 +74,7 @@ class Rehearsal(Disk):
         self._removed: set[Path] = set()
         self._open: dict[int, Path] = {}
         self._next = _FIRST_DESCRIPTOR
-        self._kept = Kept()
+        self._kept = TemporarySource("what is written")
 
     def source(self, path: Path) -> FileSource:
         """The file as it is now, for a writer that looks at what it has written."""
@@ -151,7 +131,9 @@ class Rehearsal(Disk):
     def write(self, descriptor: int, data: bytes | memoryview, offset: int) -> int:
         path = self._open[descriptor]
         if path == self.path:
-            self._call(Call(CallKind.WRITE, offset, self._kept.add(bytes(data))))
+            start = self._kept.size
+            self._kept.append(bytes(data))
+            self._call(Call(CallKind.WRITE, offset, PieceTable((Piece(self._kept, start, len(data)),))))
         else:
             self._made[path][offset : offset + len(data)] = data
         return len(data)

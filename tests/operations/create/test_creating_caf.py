@@ -229,16 +229,3 @@ def test_an_input_that_cannot_be_read_is_a_sentence(tmp_path: Path, monkeypatch:
         create_caf(Progress(), str(tmp_path / "new.caf"), [tree])
 
     assert visible_names(tmp_path) == ["tree"]
-
-
-def test_large_files_are_copied_with_their_holes(tmp_path: Path) -> None:
-    (tmp_path / "large").write_bytes(b"12345")
-    os.truncate(tmp_path / "large", 1 << 30)
-    progress = Progress()
-
-    create_caf(progress, str(tmp_path / "new.caf"), [str(tmp_path / "large")])
-
-    assert progress.done == 1 << 30
-    assert (tmp_path / "new.caf").stat().st_blocks * 512 < 1 << 24
-    with (tmp_path / "new.caf").open("rb") as made:
-        assert made.read(10) == b"12345\0\0\0\0\0"

@@ -113,10 +113,6 @@ class NewObject:
             if self._touches(number, offset, offset + len(data)):
                 self._resend(number)
 
-    def copy(self, descriptor: int, length: int, progress: Progress) -> int:  # noqa: ARG002 - as NewFile has it
-        """Copies nothing: no system copies files to S3."""
-        return 0
-
     def finish(self) -> None:
         """Send the rest."""
         if self._pending:
