@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Protocol
+from functools import partial
+from itertools import repeat
+from typing import NamedTuple
 
 from inspector.cli.archives import LocationPart, open_parts, status_of
 from inspector.cli.bootstrap import FINE, NOT_SOUND, UNREADABLE
@@ -13,7 +15,7 @@ from inspector.cli.options import A_LOCATION_TO_READ, CONNECTION, JSON, Option, 
 from inspector.cli.output import Lines, complain, quoted
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
-from inspector.core.member import SPECIAL, STRETCH, Codec, Member, PlainMembers
+from inspector.core.member import SPECIAL, STRETCH, Member
 from inspector.core.names import decoded, visible
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
@@ -66,53 +68,63 @@ def _list(location: str, options: argparse.Namespace) -> int:
             with suppress(SourceError):  # whichever cannot be read says so in its turn
                 learn_all((part.archive for part in opened), Progress())
         for part in opened:
-            _write(part, out, _line_of(part, options), quick=options.quick)
+            _write(part, out, _lines_of(part, options), quick=options.quick)
     for part in opened:
         part.report_findings()
     damaged = any(finding.severity is Severity.ERROR for part in opened for finding in part.archive.findings)
     return status_of(opened) or (NOT_SOUND if damaged else FINE)
 
 
-def _line_of(part: LocationPart, options: argparse.Namespace) -> _Line:
+class _Columns(NamedTuple):
+    """Members, one in each place of all columns; ``spans`` are empty where it is not known where their bytes are."""
+
+    paths: Sequence[bytes]
+    sizes: Iterable[int]
+    stored: Iterable[int]
+    spans: Iterable[Sequence[tuple[int, int]]]
+    codecs: Iterable[str]
+    digests: Iterable[str | None]
+    targets: Iterable[bytes | None]
+    """Where links lead; None for what is no link."""
+
+
+_Lines = Callable[[_Columns], Iterable[str]]
+
+
+def _lines_of(part: LocationPart, options: argparse.Namespace) -> _Lines:
     """How the members of a part are printed."""
     if options.json:
-        return _ObjectLine(part.label)
-    folder = f"{visible(part.key)}/" if part.key else ""
-    return _NameLine(folder) if options.names else _Row(folder)
+        return partial(_objects, f'{{"source": {quoted(part.label)}, "path": ')
+    return partial(_names if options.names else _rows, f"{visible(part.key)}/" if part.key else "")
 
 
-class _Line(Protocol):
-    """Makes the line of a member, or the lines of many; ``target`` is None for what is no link."""
-
-    def one(self, member: Member, target: bytes | None) -> str:
-        """The line of any member."""
-
-    def many(self, plain: PlainMembers) -> Iterable[str]:
-        """The lines of plain members."""
-
-
-def _write(part: LocationPart, out: Lines, line: _Line, *, quick: bool) -> None:
+def _write(part: LocationPart, out: Lines, lines: _Lines, *, quick: bool) -> None:
     members, unreadable = part.archive.members, 0
     if members.reader is not None and not quick:
-        unreadable = _write_members(part, members_of(part.archive, Progress()), out, line)
+        unreadable = _write_members(part, members_of(part.archive, Progress()), out, lines)
     else:
         for start in range(0, len(members), STRETCH):
             stop = min(start + STRETCH, len(members))
             plain = members.plain(start, stop)
             if plain is None:
-                unreadable += _write_members(part, map(members.seen, range(start, stop)), out, line)
-            else:
-                out.write_all(line.many(plain))
+                unreadable += _write_members(part, map(members.seen, range(start, stop)), out, lines)
+                continue
+            spans = ((span,) for span in zip(plain.starts, plain.stops, strict=True))
+            sizes = (plain.sizes, plain.stored, spans, plain.codecs, plain.digests)
+            out.write_all(lines(_Columns(plain.paths, *sizes, repeat(None, stop - start))))
     if unreadable:
         complain(f"{part.label}: members without an offset ({unreadable:,}): it is not known where their bytes are.")
 
 
-def _write_members(part: LocationPart, members: Iterable[Member], out: Lines, line: _Line) -> int:
+def _write_members(part: LocationPart, members: Iterable[Member], out: Lines, lines: _Lines) -> int:
     """Print members of any kind; returns of how many it is not known where their bytes are."""
     unreadable = 0
-    for member in members:
-        unreadable += not member.readable
-        out.write(line.one(member, _link_target(part, member)))
+    for each in members:
+        unreadable += not each.readable
+        spans = each.spans if each.readable else ()
+        target = _link_target(part, each)
+        row = ([each.path], [each.size], [each.stored], [spans], [each.codec], [each.digest], [target])
+        out.write_all(lines(_Columns(*row)))
     return unreadable
 
 
@@ -133,67 +145,31 @@ def _shown(paths: Sequence[bytes]) -> Iterable[str]:
     return [path.decode() for path in paths] if plain else map(visible, paths)
 
 
-class _NameLine:
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-
-    def one(self, member: Member, target: bytes | None) -> str:  # noqa: ARG002 - a _Line's function
-        return f"{self._folder}{visible(member.path)}\n"
-
-    def many(self, plain: PlainMembers) -> Iterable[str]:
-        return [f"{self._folder}{name}\n" for name in _shown(plain.paths)]
+def _names(folder: str, columns: _Columns) -> Iterable[str]:
+    return [f"{folder}{name}\n" for name in _shown(columns.paths)]
 
 
-class _Row:
-    """A row of the table."""
-
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-        self._codecs = {codec: f"{codec:<8}" for codec in Codec}
-
-    def one(self, member: Member, target: bytes | None) -> str:
-        offset = f"0x{member.spans[0].start:X}" if member.readable and member.spans else "-"
-        name = self._folder + visible(member.path) + ("" if target is None else f" -> {visible(target)}")
-        return (
-            f"{member.size:>14,}  {member.stored:>14,}  {member.codec:<8}  {member.digest or '-':<22}  {offset:>16}  "
-            f"{name}\n"
-        )
-
-    def many(self, plain: PlainMembers) -> Iterable[str]:
-        folder, codecs = self._folder, map(self._codecs.__getitem__, plain.codecs)
-        digests = [f"{each or '-':<22}" for each in plain.digests]
-        offsets = [f"0x{start:X}" for start in plain.starts]
-        columns = zip(plain.sizes, plain.stored, codecs, digests, offsets, _shown(plain.paths), strict=True)
-        return [
-            f"{size:>14,}  {stored:>14,}  {codec}  {digest}  {offset:>16}  {folder}{name}\n"
-            for size, stored, codec, digest, offset, name in columns
-        ]
+def _rows(folder: str, columns: _Columns) -> Iterable[str]:
+    """The rows of the table."""
+    named = zip(_shown(columns.paths), columns.targets, strict=True)
+    names = (name if target is None else f"{name} -> {visible(target)}" for name, target in named)
+    offsets = (f"0x{spans[0][0]:X}" if spans else "-" for spans in columns.spans)
+    rows = zip(columns.sizes, columns.stored, columns.codecs, columns.digests, offsets, names, strict=True)
+    return [
+        f"{size:>14,}  {stored:>14,}  {codec:<8}  {digest or '-':<22}  {offset:>16}  {folder}{name}\n"
+        for size, stored, codec, digest, offset, name in rows
+    ]
 
 
-class _ObjectLine:
-    """A member as a JSON object."""
-
-    # Formatted by hand: json.dumps takes three times as long for a million objects.
-
-    def __init__(self, source: str) -> None:
-        self._begin = f'{{"source": {quoted(source)}, "path": '
-
-    def one(self, member: Member, target: bytes | None) -> str:
-        spans = member.spans if member.readable else ()
-        places = ", ".join([f"[{start}, {stop}]" for start, stop in spans])
-        more = "" if target is None else f', "target": {quoted(decoded(target)[0])}'
-        sizes = (member.size, member.stored)
-        return self._line(member.path, *sizes, places, member.codec, member.digest or "", more)
-
-    def many(self, plain: PlainMembers) -> Iterable[str]:
-        places = [f"[{start}, {stop}]" for start, stop in zip(plain.starts, plain.stops, strict=True)]
-        return map(self._line, plain.paths, plain.sizes, plain.stored, places, plain.codecs, plain.digests)
-
-    def _line(self, path: bytes, size: int, stored: int, places: str, codec: str, digest: str, more: str = "") -> str:
+def _objects(begin: str, columns: _Columns) -> Iterator[str]:
+    """Members as JSON objects, by hand: json.dumps takes three times as long for a million of them."""
+    for path, size, stored, spans, codec, digest, target in zip(*columns, strict=True):
         name, whole = decoded(path)
-        more = more if whole else f', "path_bytes": "{path.hex()}"{more}'
+        more = "" if whole else f', "path_bytes": "{path.hex()}"'
+        more += "" if target is None else f', "target": {quoted(decoded(target)[0])}'
+        places = ", ".join([f"[{start}, {stop}]" for start, stop in spans])
         checksum = f'"{digest}"' if digest else "null"
-        return (
-            f'{self._begin}{quoted(name)}, "size": {size}, "stored": {stored}, "spans": [{places}], '
+        yield (
+            f'{begin}{quoted(name)}, "size": {size}, "stored": {stored}, "spans": [{places}], '
             f'"codec": "{codec}", "digest": {checksum}{more}}}\n'
         )
