@@ -120,7 +120,7 @@ def open_place(
             inside=_DATASET.search(location) is not None,
         )
     if is_web(location):
-        from inspector.sources.web.source import open_web  # loads botocore
+        from inspector.sources.web.client import open_web  # loads botocore
 
         return open_web(location, sparing=sparing, sequential=SEQUENTIAL_SUFFIXES)
     path = local_path(location)

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import closing
+from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
 
@@ -348,11 +349,7 @@ def open_object(
     client: Client, address: Address, log: RequestLog, *, tail: bool = True, sparing: bool = False
 ) -> S3Source:
     """Open the object at ``address`` with one request, see ``opened``."""
-    beside = Siblings(client, log)
-
-    def made(head: Head) -> S3Source:
-        return S3Source(client, address, head, log, beside, sparing=sparing)
-
+    made = partial(S3Source, client, address, log=log, beside=Siblings(client, log), sparing=sparing)
     return opened(made, client, address, log, tail=tail, sparing=sparing)
 
 

@@ -1,4 +1,4 @@
-"""Requests to any web server, for ranges of a file, with the connections and waiting of those to S3."""
+"""Files on the web as sources, and requests to any server for ranges of them, waiting and failing as those to S3."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import time
 from contextlib import closing
 from email.utils import formatdate, parsedate_to_datetime
-from functools import cache
+from functools import cache, partial
 from random import random
 from threading import Lock
 from typing import Any
@@ -31,14 +31,16 @@ from inspector.core import limits
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.program.log import redact_logs
+from inspector.core.source import HiddenError, Source
 from inspector.sources.s3.abort import watch
 from inspector.sources.s3.address import Place
+from inspector.sources.s3.cache import Blocks
 from inspector.sources.s3.request_log import Request, RequestLog, Why
 from inspector.sources.s3.responses import ByteRange, Head, head_of, is_web_page, seconds_of
 from inspector.sources.s3.sentences import Failure, S3Error, WebPageError, sentence
-from inspector.sources.s3.source import MAX_WHOLE_BYTES
+from inspector.sources.s3.source import MAX_WHOLE_BYTES, RemoteSource, opened
 from inspector.sources.s3.transport import PIECE, Transport
-from inspector.sources.web.address import WebAddress
+from inspector.sources.web.address import WebAddress, parse
 
 ATTEMPTS = 3
 MAX_REDIRECTS = 5
@@ -114,50 +116,45 @@ class WebClient(Transport):
             headers["If-Match"] = known.etag
         elif known is not None and known.modified:
             headers["If-Unmodified-Since"] = formatdate(known.modified, usegmt=True)
-        while (response := self._attempt(address, headers, entry)) is None:
+        while True:
+            is_last = entry.attempts == ATTEMPTS
+            try:
+                response = self._redirected(address, headers)
+            except _LOST:
+                if is_last:
+                    raise
+                pause = _pause(entry.attempts)
+            else:
+                if response.status_code not in _LATER or is_last:
+                    return _as_boto3_gives_it(response, address, entry.attempts)
+                pause = _wanted_pause(response.headers.get("Retry-After"), entry.attempts)
+                response.raw.close()
+                if pause > MAX_WAIT_SECONDS:
+                    raise S3Error(
+                        f"{_server(response.url)} asks to be asked again in {count(int(pause), 'second')} "
+                        f"({response.status_code}), for {visible(address.location)}. Try again then.",
+                        response.status_code,
+                    )
+            end = time.monotonic() + pause
+            while (left := end - time.monotonic()) > 0:
+                self._check_cancelled()
+                time.sleep(min(_POLL_SECONDS, left))
             entry.attempts += 1
-        return _as_boto3_gives_it(response, address, entry.attempts)
-
-    def _attempt(self, address: WebAddress, headers: dict[str, str], entry: Request) -> Any:
-        """A response; None, after a pause, if the request is to be made once more."""
-        is_last = entry.attempts == ATTEMPTS
-        try:
-            response = self._redirected(address, headers)
-        except _LOST:
-            if is_last:
-                raise
-            self._wait(_pause(entry.attempts))
-            return None
-        if response.status_code not in _LATER or is_last:
-            return response
-        pause = _wanted_pause(response.headers.get("Retry-After"), entry.attempts)
-        response.raw.close()
-        if pause > MAX_WAIT_SECONDS:
-            raise S3Error(
-                f"{_server(response.url)} asks to be asked again in {count(int(pause), 'second')} "
-                f"({response.status_code}), for {visible(address.location)}. Try again then.",
-                response.status_code,
-            )
-        self._wait(pause)
-        return None
 
     def _redirected(self, address: WebAddress, headers: dict[str, str]) -> Any:
         """The response that is no redirect."""
-        remembered = self._targets.get(address.url)
-        if remembered is not None:
-            response = self._send(remembered, headers)
-            if response.status_code not in (*_EXPIRED, *_REDIRECTS):
-                return response
-            response.raw.close()
-            self._targets.pop(address.url, None)
-        url = address.url
-        for _ in range(MAX_REDIRECTS + 1):
+        url = remembered = self._targets.get(address.url, address.url)
+        for _ in range(MAX_REDIRECTS + 1 + (url != address.url)):
             response = self._send(url, headers)
-            if response.status_code not in _REDIRECTS:
+            if remembered != address.url and response.status_code in (*_EXPIRED, *_REDIRECTS):
+                self._targets.pop(address.url, None)  # what was remembered is good no more
+                url = remembered = address.url
+            elif response.status_code in _REDIRECTS:
+                url = next_address(url, response.headers.get("Location") or "", address)
+            else:
                 if url != address.url:
                     self._targets[address.url] = url
                 return response
-            url = next_address(url, response.headers.get("Location") or "", address)
             response.raw.close()
         raise S3Error(
             f"{visible(address.location)} leads from one address to another, more than {MAX_REDIRECTS} times, so it "
@@ -183,12 +180,6 @@ class WebClient(Transport):
                     max_pool_connections=_MAX_CONNECTIONS,
                 )
             return self._sessions[key]
-
-    def _wait(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            self._check_cancelled()
-            time.sleep(min(_POLL_SECONDS, left))
 
     def _note(self, entry: Request, answer: Any) -> None:
         """Note the status of a response. Raises WebPageError if it is a web page; a range of one is what it seems."""
@@ -298,3 +289,77 @@ def _moment(value: str) -> Any:
 def client() -> WebClient:
     """The client of this process."""
     return WebClient()
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+_MISSING = (404, 410)
+_NOT_TOLD = (401, 403)
+
+
+class HiddenFileError(S3Error, HiddenError):
+    """Whether a file is beside another is not known."""
+
+
+class WebSource(RemoteSource):
+    """One file. What it was at opening is told from its ETag or, without one, from the time of its last change."""
+
+    address: WebAddress
+    _client: WebClient
+
+    def __init__(
+        self, client: WebClient, address: WebAddress, head: Head, log: RequestLog, *, sparing: bool = False
+    ) -> None:
+        super().__init__(client, address, head, log, Blocks(), sparing=sparing)
+        self._beside: dict[WebAddress, WebSource | S3Error | None] = {}
+
+    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
+        """Raises HiddenFileError beside a signed address, whose signature is good for nothing else."""
+        location = self.address.location
+        if not location.endswith(instead_of):
+            return None
+        name = location.removesuffix(instead_of) + suffix
+        if self.address.is_signed:
+            raise HiddenFileError(
+                f"Whether {visible(name)} exists is unknown, because {visible(location)} was given with a query, which "
+                "is good for one file."
+            )
+        address = WebAddress(name, self.address.url.removesuffix(instead_of) + suffix)
+        if address not in self._beside:
+            self._beside[address] = self._ask(address)
+        found = self._beside[address]
+        if isinstance(found, S3Error):
+            raise found
+        return found
+
+    def _ask(self, address: WebAddress) -> WebSource | S3Error | None:
+        try:
+            return open_file(self._client, address, self.log, tail=True, sparing=self.sparing)
+        except S3Error as error:
+            if error.status in _MISSING:
+                return None
+            if error.status in _NOT_TOLD or error.code == "WebPageError":
+                return HiddenFileError(
+                    f"Whether {visible(address.location)} exists is unknown. {error}", error.status, error.code
+                )
+            return error
+
+
+def open_web(location: str, *, sparing: bool, sequential: tuple[str, ...]) -> WebSource:
+    """The file at ``location``; ``sequential`` are suffixes of those without an index at their end.
+
+    Raises SourceError and Cancelled.
+    """
+    address, log = parse(location), RequestLog()
+    try:
+        return open_file(client(), address, log, tail=not address.location.endswith(sequential), sparing=sparing)
+    except S3Error as error:
+        error.log = log
+        raise
+
+
+def open_file(client: WebClient, address: WebAddress, log: RequestLog, *, tail: bool, sparing: bool) -> WebSource:
+    """Open the file at ``address`` with one request; raises S3Error and Cancelled."""
+    return opened(
+        partial(WebSource, client, address, log=log, sparing=sparing), client, address, log, tail=tail, sparing=sparing
+    )

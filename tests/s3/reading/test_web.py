@@ -20,8 +20,7 @@ from inspector.core.source import SourceError
 from inspector.operations.check.checking import check_location
 from inspector.operations.jobs.process_pool import ProcessPool
 from inspector.sources.web.address import enter, parse
-from inspector.sources.web.client import WebClient, client, next_address
-from inspector.sources.web.source import WebSource
+from inspector.sources.web.client import WebClient, WebSource, client, next_address
 from tests.formats.datas3t.range_building import hashed_rows, rows_frame
 from tests.formats.tar.tar_building import build
 from tests.s3.archives import SAMPLES
