@@ -80,7 +80,9 @@ def install(home: Path) -> list[str]:
     Raises SourceError if it cannot be written; ``uninstall`` removes what an interrupted installation left.
     """
     before, files, old_caches = _read(home), dict(_files()), caches(home)
-    folders = before.folders | {folder for folder in _folders([*files, MANIFEST, TYPES]) if not _is_there(home, folder)}
+    folders = before.folders | {
+        folder for folder in _folders([*files, MANIFEST, TYPES]) if not os.path.lexists(home / folder)
+    }
     _write(home, InstallManifest(before.files | files.keys(), folders, before.caches))
     _remove(home, before.files - files.keys())
     for name, content in files.items():
@@ -99,7 +101,7 @@ def uninstall(home: Path) -> list[str]:
     known = _read(home)
     if known == InstallManifest():
         return [f"Nothing was installed in {home}, so nothing was removed."]
-    count, old_caches = sum(_is_there(home, name) for name in known.files), caches(home)
+    count, old_caches = sum(os.path.lexists(home / name) for name in known.files), caches(home)
     _remove(home, known.files)
     sentences = refresh(home)
     ours = known.caches | (caches(home) - old_caches)
@@ -132,7 +134,7 @@ def _keep_other_defaults(home: Path, full: str) -> list[str]:
             text = text.replace(f"{kind};", "")
         _put(home / ENTRY, text.encode())
         refresh_entries(home)
-        return {kind: default_program(kind) for kind in SHARED}
+        return {kind: _query("default", kind) or "" for kind in SHARED}
 
     others = declare(())
     ours = f"{DESKTOP_ID}.desktop"
@@ -148,10 +150,6 @@ def _keep_other_defaults(home: Path, full: str) -> list[str]:
 def _folders(names: Iterable[str]) -> set[str]:
     """All folders that contain the files, below the data folder."""
     return {parent.as_posix() for name in names for parent in PurePosixPath(name).parents} - {"."}
-
-
-def _is_there(home: Path, name: str) -> bool:
-    return os.path.lexists(home / name)
 
 
 def _put(path: Path, content: bytes) -> None:
@@ -261,11 +259,6 @@ def refresh_entries(home: Path) -> str:
     return _run("update-desktop-database", "-q", home / "applications", lacking=lacking)
 
 
-def default_program(kind: str) -> str:
-    """The desktop entry that opens a type of files now, empty if there is none or it is unknown."""
-    return _query("default", kind) or ""
-
-
 def check_recognized(path: Path, kind: str) -> str:
     """A sentence if xdg-open does not recognise a file as being of a type; empty if it does, or is not installed."""
     found = _query("filetype", path)
@@ -290,15 +283,12 @@ def _query(question: str, about: str | Path) -> str | None:
 
 def caches(home: Path, *, in_use: bool = False) -> frozenset[str]:
     """What the tools wrote, as paths below the data folder; ``in_use``: only caches that still describe something."""
-    return frozenset(path.relative_to(home).as_posix() for path in _caches(home, in_use))
-
-
-def _caches(home: Path, in_use: bool) -> Iterator[Path]:
-    entries, types = home / "applications", home / "mime"
+    entries, types, found = home / "applications", home / "mime", list[Path]()
     if not in_use or any(entries.glob("*.desktop")):
-        yield from entries.glob("mimeinfo.cache")
+        found += entries.glob("mimeinfo.cache")
     if not in_use or any((types / "packages").glob("*.xml")):
-        yield from (path for path in types.glob("*") if path.is_file())
+        found += filter(Path.is_file, types.glob("*"))
+    return frozenset(path.relative_to(home).as_posix() for path in found)
 
 
 def _run(tool: str, *arguments: str | Path, lacking: str) -> str:

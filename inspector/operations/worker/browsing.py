@@ -80,13 +80,13 @@ def _entries(address: Address, page: Page) -> list[RemoteEntry]:
     found += [
         RemoteEntry(
             EntryKind.OBJECT,
-            visible(each.key[start:]),
-            Address(address.bucket, each.key).location,
-            each.size,
-            each.modified,
+            visible(key[start:]),
+            Address(address.bucket, key).location,
+            head.size,
+            head.modified,
         )
-        for each in page.objects
-        if each.key != address.prefix  # some tools create an empty object for a folder
+        for key, head in page.objects.items()
+        if key != address.prefix  # some tools create an empty object for a folder
     ]
     return found
 

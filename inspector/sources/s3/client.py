@@ -134,10 +134,10 @@ def boto_client(connection: Connection, timeout: float, attempts: int = ATTEMPTS
     core.get_component("response_parser_factory").set_parser_defaults(timestamp_parser=_moment)
     session = boto3.Session(botocore_session=core, region_name=connection.region or None)
     style = connection.addressing or _configured_style(core)
-    if style or (connection.endpoint and not _is_amazon(connection.endpoint)):
+    if style or (connection.endpoint and not is_amazon(connection.endpoint)):
         return _made(session, connection, style or Addressing.PATH, timeout, attempts)
     made = _made(session, connection, "auto", timeout, attempts)
-    if _is_amazon(made.meta.endpoint_url):
+    if is_amazon(made.meta.endpoint_url):
         return made
     return _made(session, connection, Addressing.PATH, timeout, attempts)
 
@@ -186,7 +186,7 @@ def _loader(data_path: str | None) -> Any:
     return create_loader(data_path)
 
 
-def _is_amazon(endpoint: str) -> bool:
+def is_amazon(endpoint: str) -> bool:
     """Whether it has a host name for each bucket; other servers rarely do."""
     host = endpoint.partition("://")[2].partition("/")[0].partition(":")[0]
     return host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu"))

@@ -10,7 +10,7 @@ from inspector.core.source import Source
 from inspector.sources.local.folder import Entry
 from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.request_log import RequestLog
-from inspector.sources.s3.responses import Head, Listed, Page, Seen
+from inspector.sources.s3.responses import Head, Page, Seen
 from inspector.sources.s3.siblings import Siblings
 from inspector.sources.s3.source import FIRST_BYTES, S3Source, open_object
 
@@ -54,7 +54,7 @@ class S3Prefix:
 
     def exists(self) -> bool:
         """Whether anything is in it or below; one request, once. Raises SourceError."""
-        return any(each.key != self._address.key for each in next(self._flat()).objects)
+        return any(key != self._address.key for key in next(self._flat()).objects)
 
     def entries(self) -> tuple[Entry, ...]:
         """One request a page, once. Raises SourceError.
@@ -68,9 +68,9 @@ class S3Prefix:
     def beneath(self) -> Iterator[str]:
         """The locations of all objects in it and below; one request a page. Raises SourceError."""
         for page in self._flat():
-            for each in page.objects:
-                if not each.key.endswith("/"):
-                    yield Address(self._address.bucket, each.key).location
+            for key in page.objects:
+                if not key.endswith("/"):
+                    yield Address(self._address.bucket, key).location
 
     def told(self) -> Iterator[str]:
         """The locations of the objects in the listing that ``hold`` made."""
@@ -91,10 +91,10 @@ class S3Prefix:
         pages: list[Page] = []
         for page in self._flat():
             pages.append(page)
-            if page.following and not all(self._is_held(each.key) for each in page.objects):
+            if page.following and not all(map(self._is_held, page.objects)):
                 return False
         self._pages = pages
-        found = (each for page in pages for each in page.objects)
+        found = (each for page in pages for each in page.objects.items())
         bucket, prefix = self._address
         self._tree = tree_of(bucket, prefix, found)
         for each in self._tree:
@@ -139,7 +139,9 @@ class S3Prefix:
         for page in self.pages():
             found += [entry_of(bucket, prefix, each.removesuffix("/"), folder=True) for each in page.prefixes]
             # Some tools create an empty object as a folder.
-            found += [entry_of(bucket, prefix, one.key, size=one.size) for one in page.objects if one.key != prefix]
+            found += [
+                entry_of(bucket, prefix, key, size=head.size) for key, head in page.objects.items() if key != prefix
+            ]
         self._beside.listed(self._address)
         return found
 
@@ -171,12 +173,12 @@ class S3Prefix:
         bucket, prefix = self._address
         found: dict[str, list[Entry]] = {}
         for page in self.pages(flat=True, beginning=_beginning(names)):
-            for each in page.objects:
-                name, _, rest = each.key.removeprefix(prefix).partition("/")
+            for key, head in page.objects.items():
+                name, _, rest = key.removeprefix(prefix).partition("/")
                 if name in names and rest and "/" not in rest:
-                    found.setdefault(name, []).append(entry_of(bucket, f"{prefix}{name}/", each.key, size=each.size))
-                elif not each.key.endswith("/"):
-                    self._others.append(Address(bucket, each.key).location)
+                    found.setdefault(name, []).append(entry_of(bucket, f"{prefix}{name}/", key, size=head.size))
+                elif not key.endswith("/"):
+                    self._others.append(Address(bucket, key).location)
             if not found:
                 return False
         self.partly = True
@@ -205,16 +207,16 @@ Tree = dict[str, set[Entry]]
 """The entries of folders, by the prefix of their keys."""
 
 
-def tree_of(bucket: str, prefix: str, objects: Iterable[Listed]) -> Tree:
+def tree_of(bucket: str, prefix: str, objects: Iterable[tuple[str, Head]]) -> Tree:
     """The folder ``prefix`` and all below it."""
     tree: Tree = {prefix: set()}
-    for each in objects:
-        if each.key.startswith(prefix):
-            name = each.key[len(prefix) :].rpartition("/")[2]
-            folder = each.key[: len(each.key) - len(name)]
+    for key, head in objects:
+        if key.startswith(prefix):
+            name = key[len(prefix) :].rpartition("/")[2]
+            folder = key[: len(key) - len(name)]
             _add_folders(tree, bucket, folder)
             if name:  # some tools create an empty object as a folder
-                tree[folder].add(entry_of(bucket, folder, each.key, size=each.size))
+                tree[folder].add(entry_of(bucket, folder, key, size=head.size))
     return tree
 
 

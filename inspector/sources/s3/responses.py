@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from base64 import b64decode
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -59,20 +60,6 @@ class Head(Struct, frozen=True):
     length: int = 0
 
 
-class Listed(Struct, frozen=True):
-    """One object in a listing; ``size`` in bytes, ``modified`` in seconds since 1970."""
-
-    key: str
-    size: int
-    etag: str
-    modified: float
-
-    @property
-    def head(self) -> Head:
-        """The same as a Head."""
-        return Head(self.size, self.etag, modified=self.modified)
-
-
 class Seen(Struct, frozen=True):
     """A listed object, and its listed siblings by location."""
 
@@ -81,9 +68,12 @@ class Seen(Struct, frozen=True):
 
 
 class Page(Struct, frozen=True):
-    """One page of a listing. ``prefixes`` end with a slash; ``following`` is the token of the next page, or empty."""
+    """One page of a listing, objects by their keys.
 
-    objects: tuple[Listed, ...]
+    ``prefixes`` end with a slash; ``following`` is the token of the next page, or empty.
+    """
+
+    objects: Mapping[str, Head]
     prefixes: tuple[str, ...]
     following: str
 
@@ -134,15 +124,12 @@ def crc32_of(answer: Any) -> int | None:
 
 def page_of(answer: Any) -> Page:
     """The page in a response."""
-    objects = tuple(
-        Listed(
-            str(each["Key"]),
-            int(each.get("Size") or 0),
-            str(each.get("ETag") or ""),
-            seconds_of(each.get("LastModified")),
+    objects = {
+        str(each["Key"]): Head(
+            int(each.get("Size") or 0), str(each.get("ETag") or ""), modified=seconds_of(each.get("LastModified"))
         )
         for each in answer.get("Contents") or ()
-    )
+    }
     prefixes = tuple(str(each["Prefix"]) for each in answer.get("CommonPrefixes") or ())
     following = str(answer.get("NextContinuationToken") or "") if answer.get("IsTruncated") else ""
     return Page(objects, prefixes, following)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from inspector.core.names import visible
@@ -10,7 +10,7 @@ from inspector.core.source import HiddenError, Source
 from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.cache import Blocks
 from inspector.sources.s3.request_log import RequestLog, Why
-from inspector.sources.s3.responses import Head, Listed, Seen
+from inspector.sources.s3.responses import Head, Seen
 from inspector.sources.s3.sentences import S3Error
 
 if TYPE_CHECKING:
@@ -40,10 +40,9 @@ class Siblings:
         self._listed: dict[Address, str] = {}
         """Listed prefixes, and up to which key (empty: all)."""
 
-    def add(self, bucket: str, objects: Iterable[Listed]) -> None:
+    def add(self, bucket: str, objects: Mapping[str, Head]) -> None:
         """Add listed objects."""
-        for each in objects:
-            self._known[Address(bucket, each.key)] = each.head
+        self._known |= {Address(bucket, key): head for key, head in objects.items()}
 
     def add_seen(self, address: Address, seen: Seen) -> None:
         """Add an object and its siblings from a listing."""
@@ -107,7 +106,7 @@ class Siblings:
             self._listed[prefix] = "\0"  # listing is not allowed: request each object
             return
         self.add(prefix.bucket, page.objects)
-        names = [*(each.key for each in page.objects), *page.prefixes]
+        names = [*page.objects, *page.prefixes]
         self._listed[prefix] = max(names, default="") if page.following else ""
 
     def _ask(self, address: Address) -> Head | None:

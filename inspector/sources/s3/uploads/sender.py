@@ -19,7 +19,7 @@ from inspector.core.program.hints import Hint, hint
 from inspector.core.program.progress import Cancelled, check_cancelled
 from inspector.sources.s3.abort import RequestCancelled, WaitLimits, check_deadline
 from inspector.sources.s3.address import Address
-from inspector.sources.s3.client import ATTEMPTS, Client, boto_client, named
+from inspector.sources.s3.client import ATTEMPTS, Client, boto_client, is_amazon, named
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.request_log import Request, RequestLog, Why
 from inspector.sources.s3.responses import NO_BYTES, ByteRange, Head, crc32_of, head_of
@@ -148,8 +148,7 @@ class Sender(Client):
     @property
     def keeps_conditions(self) -> bool:
         """Whether the server is known to honour conditional writes."""
-        host = self.endpoint.partition("://")[2].partition("/")[0]
-        return host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu"))
+        return is_amazon(self.endpoint)
 
     def state(self, address: Address, log: RequestLog) -> tuple[Head, ObjectSettings]:
         """The head of an object, and the settings that preserve everything but its bytes."""
