@@ -101,13 +101,13 @@ class Results:
             execute("COMMIT")
             self._choose("SELECT * FROM main.results WHERE location IN (SELECT location FROM wanted WHERE done)")
             if next(self.rows("SELECT count(*) FROM wanted"))[0] <= MAX_LISTED_WAITING:
-                self._view("listed", _WITH_WAITING)
+                self._view(_WITH_WAITING, "listed")
 
     def _choose(self, query: str) -> None:
-        self._view("chosen", query)
-        self._view("listed", "SELECT * FROM chosen")
+        self._view(query, "chosen")
+        self._view("SELECT * FROM chosen", "listed")
 
-    def _view(self, name: str, query: str) -> None:
+    def _view(self, query: str, name: str) -> None:
         self.connection.execute(f"DROP VIEW IF EXISTS {name}")
         self.connection.execute(f"CREATE TEMP VIEW {name} AS {query}")
 
