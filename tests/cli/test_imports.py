@@ -84,7 +84,7 @@ def test_create_loads_what_writes_one_kind(tmp_path: Path, kind: str) -> None:
     assert modules & {f"inspector.operations.{each}" for each in rare} == set()
     others = {"caf", "rca", "taco"} - {kind}
     assert modules & {f"inspector.formats.{each}.write" for each in others} == set()
-    assert modules & {"sqlite3", "numpy", "boto3", "inspector.sources.s3.uploads.upload_notes"} == set()
+    assert modules & {"sqlite3", "numpy", "boto3", "inspector.sources.s3.uploads.sender"} == set()
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="counts threads as Linux lists them")

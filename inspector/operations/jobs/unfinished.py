@@ -17,8 +17,7 @@ from inspector.sources.s3.connection import Connection
 
 if TYPE_CHECKING:  # most archives are files
     from inspector.sources.s3.request_log import RequestLog
-    from inspector.sources.s3.uploads.sender import Sender
-    from inspector.sources.s3.uploads.upload_notes import UploadRecord
+    from inspector.sources.s3.uploads.sender import Sender, UploadRecord
 
 _MAX_NAMES = 3
 """Files or uploads that one message names."""
@@ -70,8 +69,7 @@ def report_uploads(target: Address, connection: Connection) -> Iterator[str]:
 
     Makes no request. Raises SourceError for a connection that cannot be used.
     """
-    from inspector.sources.s3.uploads.sender import sender_for  # loads boto3
-    from inspector.sources.s3.uploads.upload_notes import noted
+    from inspector.sources.s3.uploads.sender import noted, sender_for  # loads boto3
 
     left = []
     for address, _, note in noted(sender_for(connection).endpoint, target.bucket):
@@ -94,8 +92,7 @@ def remove_uploads(target: Address, connection: Connection) -> Iterator[str]:
     because their owners are unknown. Raises SourceError if the server cannot be reached.
     """
     from inspector.sources.s3.request_log import RequestLog
-    from inspector.sources.s3.uploads.sender import sender_for  # loads boto3
-    from inspector.sources.s3.uploads.upload_notes import noted
+    from inspector.sources.s3.uploads.sender import noted, sender_for  # loads boto3
 
     sender, log = sender_for(connection), RequestLog()
     running, gone, failures = set(), [], []

@@ -11,8 +11,7 @@ from inspector.sources.local.folder import Entry
 from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.request_log import RequestLog
 from inspector.sources.s3.responses import Head, Page, Seen
-from inspector.sources.s3.siblings import Siblings
-from inspector.sources.s3.source import FIRST_BYTES, S3Source, open_object
+from inspector.sources.s3.source import FIRST_BYTES, S3Source, Siblings, open_object
 
 if TYPE_CHECKING:
     from inspector.sources.s3.client import Client

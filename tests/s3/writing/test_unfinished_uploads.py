@@ -15,7 +15,7 @@ from inspector.core.program.progress import Progress
 from inspector.operations.protocol.create_views import ArchiveKind, Draft
 from inspector.operations.worker.create_session import CreateSession
 from inspector.sources.s3.address import Address
-from inspector.sources.s3.uploads.upload_notes import note
+from inspector.sources.s3.uploads.sender import note
 from tests.operations.create.creations import plant
 from tests.patience import PATIENCE
 from tests.s3.conftest import BUCKET, Store, notes
