@@ -40,12 +40,8 @@ def hint_texts_for(options: argparse.Namespace) -> HintTexts:
     return {
         hint: text
         for hint, text in HINT_TEXTS.items()
-        if text and (not text.startswith("--") or hasattr(options, _attribute(text)))
+        if text and (not text.startswith("--") or hasattr(options, text.split()[0][2:].replace("-", "_")))
     }
-
-
-def _attribute(option: str) -> str:
-    return option.split()[0].removeprefix("--").replace("-", "_")
 
 
 class Option:

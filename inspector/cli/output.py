@@ -305,29 +305,24 @@ class ProgressBar:
         self._line = line or paced_line()
         self._log_interval_s = log_interval_s
         self._ended = threading.Event()
-        shown = None if _QUIET.get() else self._show if sys.stderr.isatty() else self._log if log_interval_s else None
-        self._thread = threading.Thread(target=shown, daemon=True) if shown else None
-
-    def _log(self) -> None:
-        # The line is made more often than printed: the rate of a stage counts from when the stage was first seen.
-        printed = time.monotonic()
-        while not self._ended.wait(min(self._log_interval_s, _BAR_DELAY_S)):
-            line = self._line(self._progress)
-            if time.monotonic() - printed >= self._log_interval_s:
-                printed = time.monotonic()
-                print(line, file=sys.stderr, flush=True)
+        self._is_terminal = sys.stderr.isatty()
+        is_shown = not _QUIET.get() and (self._is_terminal or log_interval_s)
+        self._thread = threading.Thread(target=self._show, daemon=True) if is_shown else None
 
     def _show(self) -> None:
-        begun, shown = time.monotonic(), False
-        while not self._ended.wait(_BAR_REFRESH_S):
+        # The line is made more often than printed: the rate of a stage counts from when the stage was first seen.
+        each = _BAR_REFRESH_S if self._is_terminal else min(self._log_interval_s, _BAR_DELAY_S)
+        printed, is_bar = time.monotonic(), False
+        while not self._ended.wait(each):
             line = self._line(self._progress)
-            shown = shown or time.monotonic() - begun >= _BAR_DELAY_S
-            if shown:
-                sys.stderr.write(f"\r\x1b[K{fitted(line, _columns())}")
-                sys.stderr.flush()
-        if shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            if self._is_terminal and (is_bar or time.monotonic() - printed >= _BAR_DELAY_S):
+                is_bar = True
+                print(f"\r\x1b[K{fitted(line, _columns())}", end="", file=sys.stderr, flush=True)
+            elif not self._is_terminal and time.monotonic() - printed >= self._log_interval_s:
+                printed = time.monotonic()
+                print(line, file=sys.stderr, flush=True)
+        if is_bar:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
     def __enter__(self) -> Progress:
         if self._thread:

@@ -101,18 +101,14 @@ def forget(path: Path, disk: Disk | None = None) -> str:
         if file is not None:
             disk.sync(file.descriptor)  # the crash may have come before the sync that the journal stands in for
         if found.keeps:
-            return _set_journal_aside(found, file, disk)
+            kept = visible(str(set_aside(found.journal, None if file is None else file.identity, disk)))
+            return (
+                f"{visible(found.path.name)} was not touched. Its journal is kept as {kept}: give it its old name to "
+                "have it considered again, or delete it if it is not needed."
+            )
         assert file is not None  # else it is kept
         remove(found.journal, file.identity, disk)
     return f"The journal of {visible(path.name)} was removed; the file itself was not touched."
-
-
-def _set_journal_aside(found: Pending, file: LockedFile | None, disk: Disk) -> str:
-    name = visible(str(set_aside(found.journal, None if file is None else file.identity, disk)))
-    return (
-        f"{visible(found.path.name)} was not touched. Its journal is kept as {name}: give it its old name to have it "
-        "considered again, or delete it if it is not needed."
-    )
 
 
 def _recover(
@@ -185,7 +181,9 @@ def _inspected(path: Path, disk: Disk) -> Iterator[tuple[Pending | None, LockedF
         try:
             descriptor = disk.open(real, os.O_RDONLY)
         except FileNotFoundError:
-            yield (None if place is None else _gone(real, place)), None
+            story = f"A change of {visible(real.name)} was interrupted, and the file is no longer there."
+            found = Pending(ChangeState.OTHER_FILE, real, place or intent_path(real), (), story, forget=_SET_ASIDE)
+            yield found if place is not None else None, None
             return
         file = LockedFile(disk, real, descriptor, Identity.of(disk.fstat(descriptor)), ())
         yield _state(file, place, disk), file
@@ -231,7 +229,17 @@ def _assess(file: LockedFile, place: Path, disk: Disk) -> tuple[Pending, Journal
     try:
         journal = load(place, disk)
     except BrokenJournal as error:
-        return (_broken if _is_untouched(file, place, error.data) else _unreadable)(file, place), None
+        if _is_untouched(file, place, error.data):
+            kind, forget = ChangeState.BROKEN, "Remove the unfinished journal."
+            story = f"A change of {file.name} was interrupted before it started, so the file is unchanged."
+        else:
+            kind, forget = ChangeState.UNREADABLE, _SET_ASIDE
+            story = (
+                f"The journal of a change of {file.name} ({visible(str(place))}) cannot be read: it is damaged, or not "
+                f"a journal. It may be the only record of a partial change of {file.name}, so it is left until you "
+                "decide."
+            )
+        return Pending(kind, file.path, place, (), story, forget=forget), None
     return _described(file, journal, place, *change_state(file, journal)), journal
 
 
@@ -256,24 +264,6 @@ def _killed(file: LockedFile, killed: KilledAppend) -> Pending:
     back = f"Cut off the {end.size:,} bytes that were appended; they are kept in the store of old bytes."
     story = f"An append to {file.name} {killed.story}"
     return Pending(ChangeState.MIXED, file.path, intent_path(file.path), (end,), story, finish, back)
-
-
-def _gone(path: Path, place: Path) -> Pending:
-    story = f"A change of {visible(path.name)} was interrupted, and the file is no longer there."
-    return Pending(ChangeState.OTHER_FILE, path, place, (), story, forget=_SET_ASIDE)
-
-
-def _unreadable(file: LockedFile, place: Path) -> Pending:
-    story = (
-        f"The journal of a change of {file.name} ({visible(str(place))}) cannot be read: it is damaged, or not a "
-        f"journal. It may be the only record of a partial change of {file.name}, so it is left until you decide."
-    )
-    return Pending(ChangeState.UNREADABLE, file.path, place, (), story, forget=_SET_ASIDE)
-
-
-def _broken(file: LockedFile, place: Path) -> Pending:
-    story = f"A change of {file.name} was interrupted before it started, so the file is unchanged."
-    return Pending(ChangeState.BROKEN, file.path, place, (), story, forget="Remove the unfinished journal.")
 
 
 def _described(file: LockedFile, journal: Journal, place: Path, kind: ChangeState, spans: Spans) -> Pending:
