@@ -16,7 +16,6 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from inspector.core.collection import Collection
 from inspector.core.names import encoded, visible
 from inspector.core.source import SourceError
 from inspector.formats import FORMATS
@@ -46,37 +45,34 @@ def expanded(
     is left out and added to ``skipped``. A folder that cannot be listed stays a location: opening it says why.
     """
     for location in locations:
-        path = Path(location)
-        if is_s3(location):
-            yield from _on_s3(location, connection)
-        elif path.is_dir():
-            yield from _in_folder(location, path, skipped)
-        else:
-            yield CheckTarget(location)
+        yield from _expanded(location, connection, skipped)
 
 
-def _in_folder(location: str, path: Path, skipped: list[str] | None) -> Iterator[CheckTarget]:
+def _expanded(location: str, connection: Connection, skipped: list[str] | None) -> Iterator[CheckTarget]:
+    path = Path(location)
+    place: Path | S3Source | S3Prefix | None = path if not is_s3(location) and path.is_dir() else None
+    collection = None
     try:
-        collection = open_collection(path)
+        if is_s3(location):
+            place = _place(location, connection)
+        if isinstance(place, (Path, S3Prefix)):
+            collection = open_collection(place) if isinstance(place, Path) else collection_in(place)
     except SourceError as error:
-        yield CheckTarget(location, why=str(error))
+        yield CheckTarget(location, connection=connection, why=str(error))
         return
-    if collection is None:
-        yield from beneath(path, skipped)
+    if collection is not None or not isinstance(place, (Path, S3Prefix)):
+        yield CheckTarget(location, connection=connection, place=None if isinstance(place, Path) else place)
+    theirs = {name for each in collection.ranges for name in (each.location, each.beside)} if collection else set()
+    orphans = {each.name for each in collection.orphans} if collection else set()
+    if isinstance(place, S3Prefix):
+        there = place.told() if collection is not None and place.partly else place.beneath()
+        found = ((each, each.location) for each in _among(there, place, connection))
+    elif place is path:
+        base = path.resolve()
+        found = ((each, str(base / Path(each.location).relative_to(path))) for each in beneath(path, skipped))
+    else:
         return
-    yield CheckTarget(location)
-    base = path.resolve()
-    is_other = _not_in_collection(collection)
-    for each in beneath(path, skipped):
-        if is_other(str(base / Path(each.location).relative_to(path))):
-            yield each
-
-
-def _not_in_collection(collection: Collection) -> Callable[[str], bool]:
-    """A function that tells whether a file in the folder of a collection does not belong to it."""
-    theirs = {name for each in collection.ranges for name in (each.location, each.beside)}
-    orphans = {each.name for each in collection.orphans}
-    return lambda location: location not in theirs and Path(location).name not in orphans
+    yield from (each for each, at in found if at not in theirs and Path(at).name not in orphans)
 
 
 def beneath(path: Path, skipped: list[str] | None = None) -> Iterator[CheckTarget]:
@@ -100,34 +96,8 @@ def beneath(path: Path, skipped: list[str] | None = None) -> Iterator[CheckTarge
         yield CheckTarget(str(each.filename), why=f"The folder {name} cannot be read: {reason(each)}.")
 
 
-def _on_s3(location: str, connection: Connection) -> Iterator[CheckTarget]:
-    try:
-        place = _place(location, connection)
-    except SourceError as error:
-        yield CheckTarget(location, connection=connection, why=str(error))
-        return
-    if not isinstance(place, S3Prefix):
-        yield CheckTarget(location, connection=connection, place=place)
-        return
-    try:
-        collection = collection_in(place)
-    except SourceError as error:
-        yield CheckTarget(location, connection=connection, why=str(error))
-        return
-    if collection is None:
-        yield from beneath_prefix(place, connection)
-        return
-    yield CheckTarget(location, connection=connection, place=place)
-    is_other, there = _not_in_collection(collection), place.told() if place.partly else place.beneath()
-    yield from (each for each in _among(there, place, connection) if is_other(each.location))
-
-
-def beneath_prefix(prefix: S3Prefix, connection: Connection) -> Iterator[CheckTarget]:
-    """The objects below a prefix, in sorted order, see ``beneath``. Raises SourceError."""
-    return _among(prefix.beneath(), prefix, connection)
-
-
 def _among(locations: Iterable[str], prefix: S3Prefix, connection: Connection) -> Iterator[CheckTarget]:
+    """These objects below a prefix, in sorted order, see ``beneath``. Raises SourceError."""
     names: dict[str, list[str]] = {}
     for each in locations:
         folder, slash, name = each.rpartition("/")
@@ -267,7 +237,7 @@ def _for_audit_on_s3(place: str, connection: Connection) -> Iterator[CheckTarget
         head = found.known(location)
         return (head.size, head.etag) if head is not None else (0, "gone")
 
-    for each in beneath_prefix(found, connection):
+    for each in _among(found.beneath(), found, connection):
         yield _identified(each, each.location.removeprefix(found.location), state)
 
 
