@@ -80,17 +80,12 @@ def _listed(
 def _open(
     client: Client, address: Address, log: RequestLog, holders: Sequence[str], *, sparing: bool, tail: bool
 ) -> S3Source | S3Prefix:
-    if address.key == address.prefix:
-        return _prefix(client, address, log, holders, sparing=sparing)
-    try:
-        return open_object(client, address, log, tail=tail, sparing=sparing)
-    except S3Error as error:
-        if error.status != _MISSING or error.code == "NoSuchBucket":
-            raise
-        return _prefix(client, address, log, holders, sparing=sparing)
-
-
-def _prefix(client: Client, address: Address, log: RequestLog, holders: Sequence[str], *, sparing: bool) -> S3Prefix:
+    if address.key != address.prefix:
+        try:
+            return open_object(client, address, log, tail=tail, sparing=sparing)
+        except S3Error as error:
+            if error.status != _MISSING or error.code == "NoSuchBucket":
+                raise
     found = S3Prefix(client, address, log, sparing=sparing, holders=holders)
     if not found.exists() and address.key:
         raise SourceError(f"{visible(address.location)} does not exist, neither as an object nor as a prefix.")
