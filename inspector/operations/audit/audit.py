@@ -37,7 +37,7 @@ from inspector.operations.check.checking import (
 )
 from inspector.operations.check.report import RENDERED, as_object
 from inspector.operations.jobs.process_pool import ProcessPool, TaskFailure
-from inspector.operations.jobs.subprogress import CHECKING, SubProgress, map_with_progress
+from inspector.operations.jobs.subprogress import CHECKING, SubProgress, map_with_progress, subprogresses
 from inspector.operations.open.collection import open_collection
 from inspector.operations.open.location import MAX_REMOTE_READS
 from inspector.operations.protocol.audit_views import MAX_STORED_FINDINGS, NO_ARCHIVE, UNCHECKED, Amount, Result
@@ -154,10 +154,15 @@ def check_many(
     workers = min(workers or _usual_workers(remote=remote), len(jobs))
     total = sum(job.size for job in jobs)
     if workers < 2 or total + _BYTES_PER_FILE * len(jobs) < MIN_BYTES_FOR_PROCESSES:
-        threads = MAX_REMOTE_READS if remote and workers > 1 else 1  # remote ones are waited for most of the time
-        by_size = threads == 1 or all(job.target.size is not None for job in jobs)
-        parts, unit = ([job.size for job in jobs], "bytes") if by_size else ([1] * len(jobs), "archives")
-        yield from map_with_progress(progress, CHECKING, parts, lambda at, part: examine(jobs[at], part), threads, unit)
+        if remote and workers > 1:  # they are waited for most of the time
+            by_size = all(job.target.size is not None for job in jobs)
+            parts, unit = ([job.size for job in jobs], "bytes") if by_size else ([1] * len(jobs), "archives")
+            yield from map_with_progress(
+                progress, CHECKING, parts, lambda at, part: examine(jobs[at], part), MAX_REMOTE_READS, unit
+            )
+            return
+        for job, part in zip(jobs, subprogresses(progress, CHECKING, [job.size for job in jobs]), strict=True):
+            yield examine(job, part)
         return
     progress.begin(CHECKING, total)
     with ProcessPool(workers, _work, progress) as pool:
