@@ -1,4 +1,4 @@
-"""The Reader panel: its steps select bytes everywhere; playing stops where it should; the table names all readers."""
+"""The Reader panel: its steps select bytes everywhere; moves go where they should; the table names all readers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_two_kinds_are_told_apart_and_the_table_names_all(show: Show, window
     assert "as described" in panel.about.text()
 
 
-def test_steps_nest_and_select_their_bytes_and_playing_stops_at_a_breakpoint_and_at_a_failure(
+def test_steps_nest_and_select_their_bytes_and_lead_to_the_failure_and_to_a_byte(
     show: Show, window: Window, qtbot: QtBot, qtmodeltester: object
 ) -> None:
     tab = show("two-resets-spec.rca")
@@ -75,23 +75,11 @@ def test_steps_nest_and_select_their_bytes_and_playing_stops_at_a_breakpoint_and
     assert "with the reset block's own bytes" in panel.end.text()
     assert "segment: 2" in panel.variables.text()
 
-    panel.speed.setCurrentIndex(panel.speed.count() - 1)
     tab.document.go_to(0, 0x201, 0x203)
     settle(qtbot, window)
-    press(window, "reader_break")
-    assert panel.breakpoints == [(0x201, 0x203)]
     panel.go(0)
-
-    press(window, "reader_play")
-    qtbot.waitUntil(lambda: panel.playing.text() == "▶")
+    press(window, "reader_to_byte")
     assert panel.model.steps[panel.at].action == "varint at 513: blob"
-    press(window, "reader_play")
-    qtbot.waitUntil(lambda: panel.playing.text() == "▶")
-    assert not panel.model.steps[panel.at].ok
-    tab.document.go_to(0, 0x201, 0x203)
-    settle(qtbot, window)
-    press(window, "reader_break")
-    assert panel.breakpoints == []
 
 
 def test_the_table_of_all_readers_in_the_banner_and_in_the_panel_leads_to_the_steps_of_each(

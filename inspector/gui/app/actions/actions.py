@@ -283,8 +283,6 @@ MENUS = (
                 lambda tab: tab.reader.step(1), enabled=_has_steps),
             Action("reader_previous", "&Previous Step", ("Shift+F9",), "Go to the previous step of the reader",
                 lambda tab: tab.reader.step(-1), enabled=_has_steps),
-            Action("reader_play", "P&lay or Pause", ("F11",), "Play the steps of the reader, or stop playing",
-                lambda tab: tab.reader.play(), enabled=_has_steps),
         ),
         (
             Action("reader_to_failure", "&Run to the Failure", ("Ctrl+F9",), "Go to the step the reader fails at",
@@ -292,9 +290,6 @@ MENUS = (
             Action("reader_to_byte", "Run to This &Byte", ("Ctrl+Shift+F9",),
                 "Go to the next step that touches the byte at the caret",
                 lambda tab: tab.reader.to_byte(), enabled=_has_steps),
-            Action("reader_break", "&Stop Playing Here", ("Ctrl+F11",),
-                "Stop playing at the selected bytes, or no longer",
-                lambda tab: tab.reader.toggle_break(), enabled=_has_steps),
         ),
     )),
     Menu("Experiment", "E&xperiment", "Archive", (

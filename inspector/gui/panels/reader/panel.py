@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QComboBox, QSizePolicy, QToolButton, QWidget
 
 from inspector.core.numbers import count, grouped
@@ -12,7 +12,6 @@ from inspector.core.reader import ReaderKind, Step
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.kit.building import (
-    choice_of,
     dressed,
     in_column,
     in_row,
@@ -27,7 +26,7 @@ from inspector.gui.kit.style import GRID, Sentences
 from inspector.gui.kit.table_models import Deliver, widths
 from inspector.gui.kit.text import loading_text
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, label_of, sentence_label, tree_view
-from inspector.gui.panels.reader.steps import BYTES, COLUMNS, DECISION, StepsModel, overlap, span_text
+from inspector.gui.panels.reader.steps import BYTES, COLUMNS, DECISION, StepsModel, overlap
 from inspector.gui.panels.reader.table import KIND_LABELS, ReadersTable
 from inspector.gui.panels.reader.timeline import ReadTimeline, reads_text
 from inspector.operations.protocol.requests import ArchiveRequests
@@ -40,8 +39,6 @@ MAX_UNFOLDED = 2_000
 """Steps that are all unfolded at once; of more, the outer ones."""
 PAGE_STEPS = 1_000
 """Steps in one request."""
-SPEEDS = (1, 2, 5, 10, 50)
-"""Steps in a second while playing."""
 DEFAULT_LATENCY_MS = 50
 
 
@@ -65,7 +62,6 @@ class ReaderPanel(QWidget):
         self._readers_of = ("", -1)
         self._followed = ""
         self.result: TraceResult | None = None
-        self.breakpoints: list[Span] = []
         self.is_needed = False
         self._is_moving = False
         self._trace = 0
@@ -84,33 +80,24 @@ class ReaderPanel(QWidget):
         self.costs = sentence_label()
         tip = "The time that one request takes, for the sum beside it"
         self.latency = number_of("Latency", 0, 5_000, DEFAULT_LATENCY_MS, suffix=" ms", toolTip=tip)
-        self.speed = choice_of("Speed", {speed: f"{speed} a second" for speed in SPEEDS})
-        self.speed.setCurrentIndex(1)
-        self._timer = QTimer(self)
-        self._timer.timeout.connect(self._play_on)
-        self.playing = _button("▶", "Play", self.play)
-        self.breaking = _button("● Break Here", "Stop playing at the selected bytes, or no longer", self.toggle_break)
         self._moves = [
             _button("|◀", "First step", lambda: self.go(0)),
             _button("◀", "Previous step", lambda: self.step(-1)),
-            self.playing,
             _button("▶|", "Next step", lambda: self.step(1)),
             _button("▶▶ To the Failure", "Run to the first step that fails", self.to_failure),
             _button("To This Byte", "Run to the next step that touches the byte at the caret", self.to_byte),
-            self.breaking,
         ]
         bar = FlowLayout(GRID, GRID)
-        bar.add(self.chooser, *self._moves, self.speed)
+        bar.add(self.chooser, *self._moves)
         self._page = self._lay_out()
         self._stack = Emptiable(self._page)
         in_column(bar, (self._stack, 1), on=self)
         self.setFocusProxy(self.tree)
         self.chooser.activated.connect(lambda _: self.follow())
         self.tree.selectionModel().currentChanged.connect(self._step_chosen)
-        self.readers.chosen.connect(self._reader_chosen)
+        self.readers.chosen.connect(self.choose)
         self.timeline.stepChosen.connect(self._go_to_number)
         self.latency.valueChanged.connect(lambda _: self._show_costs())
-        self.speed.currentIndexChanged.connect(lambda _: self._timer.setInterval(self._interval()))
         document.statusChanged.connect(self._status_changed)
         self._stack.show_sentence(NOT_YET)
         self._set_enabled()
@@ -172,20 +159,20 @@ class ReaderPanel(QWidget):
     def follow_next(self, name: str) -> None:
         """Follow this reader now, or as soon as the readers are offered."""
         self._followed = name
-        if self.chooser.findData(name) >= 0 and self._readers_of == self._archive():
+        if self._readers_of == self._archive():
             self.choose(name)
 
     def choose(self, name: str) -> None:
-        """Follow a reader by its name."""
-        self.chooser.setCurrentIndex(max(0, self.chooser.findData(name)))
-        self.follow()
+        """Follow a reader by its name, if it can be followed."""
+        if (at := self.chooser.findData(name)) >= 0:
+            self.chooser.setCurrentIndex(at)
+            self.follow()
 
     def follow(self) -> None:
         """Follow the chosen reader from the beginning."""
         name = self.chooser.currentData()
         if name is None:
             return
-        self.stop()
         self._stack.show_sentence(f"Following {self.chooser.currentText()}…")
         self._trace += 1
         self.result = None
@@ -195,14 +182,10 @@ class ReaderPanel(QWidget):
             if trace == self._trace:
                 client.ask(ArchiveRequests.reader_steps, first, PAGE_STEPS).then(deliver)
 
-        def show(steps: list[Step]) -> None:
-            if trace == self._trace:
-                self._show_trace(steps)
-
         def take(result: TraceResult) -> None:
             if trace == self._trace:
                 self.result = result
-                read_pages(ask, show)
+                read_pages(ask, lambda steps: self._show_trace(trace, steps))
 
         def end(_: object) -> None:  # say so where it was cancelled; otherwise the result follows
             if trace == self._trace and self.result is None:
@@ -211,9 +194,9 @@ class ReaderPanel(QWidget):
         job = self._document.start(ArchiveRequests.follow_reader, self._document.layer, name)
         job.then(take).finished.connect(end)
 
-    def _show_trace(self, steps: Sequence[Step]) -> None:
+    def _show_trace(self, trace: int, steps: Sequence[Step]) -> None:
         result = self.result
-        if result is None:
+        if result is None or trace != self._trace:
             return
         self.model.show_steps(steps)
         if len(steps) <= MAX_UNFOLDED:
@@ -233,10 +216,6 @@ class ReaderPanel(QWidget):
             self._is_moving = False
             self._show_state(steps[0])
 
-    def _reader_chosen(self, name: str) -> None:
-        if self.chooser.findData(name) >= 0:
-            self.choose(name)
-
     def _status_changed(self) -> None:
         """Forget a trace of an archive that is not the one shown any more."""
         if self.is_needed and self._document.status.stage is Stage.READY and self._readers_of != self._archive():
@@ -246,7 +225,6 @@ class ReaderPanel(QWidget):
 
     def forget(self) -> None:
         """Show nothing until a reader is followed again."""
-        self.stop()
         self._trace += 1
         self.result, self._readers_of = None, ("", -1)
         self.model.show_steps(())
@@ -295,52 +273,10 @@ class ReaderPanel(QWidget):
         self._go_or_say(later if later is not None else next(iter(touching), None), "No step touches this byte.")
 
     def _go_or_say(self, position: int | None, why_not: str) -> None:
-        self.stop()
         if position is None:
             self._document.reported.emit(why_not)
         else:
             self.go(position)
-
-    def toggle_break(self) -> None:
-        """Stop playing at the selected bytes or field, or no longer."""
-        selection = self._document.selection
-        spans = selection.spans or (Span(selection.caret, selection.caret + 1),)
-        there = [each for each in self.breakpoints if each in spans]
-        self.breakpoints = [each for each in self.breakpoints if each not in there]
-        if not there:
-            self.breakpoints.extend(spans)
-        verb = "no longer stops" if there else "stops"
-        self._document.reported.emit(f"Playing {verb} at {span_text(spans[0])}.")
-
-    def play(self) -> None:
-        """Play the steps from the current one, or stop."""
-        if self._timer.isActive():
-            self.stop()
-        elif self.model.steps:
-            self._timer.start(self._interval())
-            self._show_playing()
-
-    def stop(self) -> None:
-        """Stop playing."""
-        self._timer.stop()
-        self._show_playing()
-
-    def _show_playing(self) -> None:
-        active = self._timer.isActive()
-        self.playing.setText("❚❚" if active else "▶")
-        self.playing.setToolTip("Pause" if active else "Play")
-        self.playing.setAccessibleName(self.playing.toolTip())
-
-    def _interval(self) -> int:
-        return 1000 // int(self.speed.currentData())
-
-    def _play_on(self) -> None:
-        """Go to the next step; the last one, one that fails and one at a breakpoint end playing."""
-        self.step(1)
-        step = self.model.steps[self.at]
-        is_break = any(overlap(step.span, each) for each in self.breakpoints)
-        if is_break or not step.ok or self.at == len(self.model.steps) - 1:
-            self.stop()
 
     def _go_to_number(self, number: int) -> None:
         found = (at for at, step in enumerate(self.model.steps) if step.n <= number < step.n + max(1, step.folded))

@@ -74,22 +74,20 @@ class ReadersTable(Emptiable):
         self._asked += 1
         asked = self._asked
         self.show_sentence("Asking every reader…")
-        job = self._document.start(ArchiveRequests.compare_readers, self._document.layer)
-        job.then(lambda rows: self._take(asked, rows), lambda sentence: self._fail(asked, sentence))
 
-    def _take(self, asked: int, rows: tuple[ReaderRow, ...]) -> None:
-        if asked != self._asked:
-            return
-        self.model.show(rows)
-        if rows:
-            self.show_view(self.table)
-        else:
-            self.show_sentence("No other reader of this format is known.")
-        self.updateGeometry()
+        def take(rows: tuple[ReaderRow, ...]) -> None:
+            if asked == self._asked:
+                self.model.show(rows)
+                self.show_view(self.table)
+                if not rows:
+                    self.show_sentence("No other reader of this format is known.")
+                self.updateGeometry()
 
-    def _fail(self, asked: int, sentence: str) -> None:
-        if asked == self._asked:
-            self.show_sentence(sentence)
+        def fail(sentence: str) -> None:
+            if asked == self._asked:
+                self.show_sentence(sentence)
+
+        self._document.start(ArchiveRequests.compare_readers, self._document.layer).then(take, fail)
 
     def forget(self) -> None:
         """Show nothing until all are asked again."""

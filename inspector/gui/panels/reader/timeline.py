@@ -6,13 +6,13 @@ from bisect import bisect_right
 from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QBrush, QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from inspector.core.kinds import Role
 from inspector.core.numbers import count, in_bytes
 from inspector.core.span import Span, Spans
-from inspector.drawing.palette import COLOURS, Hue
+from inspector.drawing.palette import COLOURS, Colours, Hue
 from inspector.gui.hex.painting import hatching, scheme_for
 from inspector.gui.kit.text import plain
 from inspector.gui.panels.reader.steps import span_text
@@ -111,8 +111,7 @@ class ReadTimeline(QWidget):
         result = self._result
         if result is None:
             return ""
-        mark = self.mark_at(x, y)
-        if mark is not None:
+        if (mark := self.mark_at(x, y)) is not None:
             return f"Step {mark.step:,} reads {in_bytes(mark.span.size)}, {span_text(mark.span)}"
         offset = int((x - _MARGIN) * result.size / max(1, self.width() - 2 * _MARGIN))
         if y <= _MARGIN + _TWICE_HEIGHT and (span := _around(result.twice, offset)) is not None:
@@ -121,28 +120,24 @@ class ReadTimeline(QWidget):
         return f"{in_bytes(span.size)} never read, {span_text(span)}" if span is not None else ""
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - all of it is painted
-        with QPainter(self) as painter:
-            self._paint(painter)
-
-    def _paint(self, painter: QPainter) -> None:
-        colours = COLOURS[scheme_for(self.palette())]
-        painter.fillRect(self.rect(), QColor(colours.base))
-        painter.setPen(QColor(colours.rule))
-        painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
-        result = self._result
-        if result is None:
-            return
+        colours, result = COLOURS[scheme_for(self.palette())], self._result
         top, lane = self._lanes()
-        brush = hatching(Role.GAP, colours)
-        for span in result.never:
-            if brush is not None:
-                painter.fillRect(self._rect(span, top, self.height() - top - _MARGIN), brush)
-        for span in result.twice:
-            painter.fillRect(self._rect(span, _MARGIN, _TWICE_HEIGHT), QColor(colours.tones[Hue.PURPLE].line))
-        self._paint_marks(painter, result.marks, top, lane)
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), QColor(colours.base))
+            painter.setPen(QColor(colours.rule))
+            painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+            if result is None:
+                return
+            never = hatching(Role.GAP, colours) or QBrush()
+            for span in result.never:
+                painter.fillRect(self._rect(span, top, self.height() - top - _MARGIN), never)
+            for span in result.twice:
+                painter.fillRect(self._rect(span, _MARGIN, _TWICE_HEIGHT), QColor(colours.tones[Hue.PURPLE].line))
+            self._paint_marks(painter, colours, result.marks, top, lane)
 
-    def _paint_marks(self, painter: QPainter, marks: tuple[ReadMark, ...], top: float, lane: float) -> None:
-        colours = COLOURS[scheme_for(self.palette())]
+    def _paint_marks(
+        self, painter: QPainter, colours: Colours, marks: tuple[ReadMark, ...], top: float, lane: float
+    ) -> None:
         if len(marks) <= _MAX_ARROWS:
             painter.setPen(QPen(QColor(colours.quiet), 1.0, Qt.PenStyle.DotLine))
             for at, (mark, following) in enumerate(pairwise(marks)):
@@ -173,9 +168,5 @@ def reads_text(result: TraceResult, latency_ms: int = 0) -> str:
         return "Its reads cannot be seen."
     made = f"{count(result.reads, 'read')} of {in_bytes(result.total)}"
     text = f"{made}; {in_bytes(result.twice_bytes)} read twice, {in_bytes(result.never_bytes)} never read."
-    if latency_ms:
-        seconds = result.reads * latency_ms / 1000
-        text += (
-            f" Over S3 with a request a read: {count(result.reads, 'request')}, {seconds:,.1f} s at {latency_ms} ms."
-        )
-    return text
+    time = f"{count(result.reads, 'request')}, {result.reads * latency_ms / 1000:,.1f} s at {latency_ms} ms"
+    return f"{text} Over S3 with a request a read: {time}." if latency_ms else text
