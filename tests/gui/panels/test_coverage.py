@@ -41,7 +41,7 @@ def bucket(tmp_path: Path) -> Path:
 def shown(show: Show, qtbot: QtBot, bucket: Path) -> Tab:
     """The bucket in a window, with all that its bands show."""
     tab = show(bucket)
-    qtbot.waitUntil(lambda: panel_of(tab).source.settled and bool(bands_of(tab)[0].states), timeout=WAIT)
+    qtbot.waitUntil(lambda: panel_of(tab).settled and bool(bands_of(tab)[0].states), timeout=WAIT)
     return tab
 
 

@@ -46,7 +46,7 @@ class LegendEntry(Struct, frozen=True):
     bits: int = 0
     kind: Kind | None = None
     unused: bool = False
-    mark: Judged | ByteClass | str = ""
+    mark: Judged | ByteClass | str | int = ""
 
 
 def structure_entries(counts: Mapping[tuple[Kind, bool], int]) -> list[LegendEntry]:
@@ -129,13 +129,11 @@ class Legend(QWidget):
         unread: bool = False,
     ) -> None:
         """Show entries; one for damage, edits and bytes never read, if there are any; and those of a verdict set."""
-        verdicts = [verdict for verdict in verdicts_in(judged) if verdict in VERDICT_LEGEND]
-        there_is = ((DAMAGED, damaged), (_EDIT_LABEL, edited), (NEVER_READ, unread))
-        marks = [mark for mark, there in there_is if there]
+        marks = ((DAMAGED, damaged), (_EDIT_LABEL, edited), (NEVER_READ, unread))
         shown = [
             *entries,
-            *(LegendEntry(mark, mark=mark) for mark in marks),
-            *(LegendEntry(VERDICT_LEGEND[verdict], mark=verdict) for verdict in verdicts),
+            *(LegendEntry(mark, mark=mark) for mark, is_there in marks if is_there),
+            *(LegendEntry(VERDICT_LEGEND[each], mark=each) for each in verdicts_in(judged) if each in VERDICT_LEGEND),
         ]
         if shown != self._entries:
             self._entries = shown
@@ -185,9 +183,6 @@ class Legend(QWidget):
             self.stepRequested.emit(entry, backwards)
 
     # ---- Qt overrides ------------------------------------------------------------------------------------------
-
-    def hasHeightForWidth(self) -> bool:
-        return True
 
     def heightForWidth(self, width: int) -> int:
         places = self._rects(width)
@@ -245,59 +240,45 @@ class Legend(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
         colours = COLOURS[scheme_for(self.palette())]
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             for at, (entry, rect) in enumerate(zip(self._entries, self._rects(self.width()), strict=True)):
                 if at == self._current:
                     painter.setPen(QColor(colours.outline))
                     painter.drawRoundedRect(rect.adjusted(-3, 0, 3, -1), 3, 3)
                 top = rect.top() + (rect.height() - _SWATCH) // 2
-                _swatch(painter, QRect(rect.left(), top, _SWATCH, _SWATCH), entry, colours)
+                self.paint_swatch(painter, QRect(rect.left(), top, _SWATCH, _SWATCH), entry, colours)
                 painter.setPen(self.palette().windowText().color())
                 box = rect.adjusted(_SWATCH + _LABEL_GAP, 0, 0, 0)
                 painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), entry.label)
-        finally:
-            painter.end()
 
-
-def _swatch(painter: QPainter, rect: QRect, entry: LegendEntry, colours: Colours) -> None:
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    frame = QColor(colours.quiet)
-    if isinstance(entry.mark, Judged):
-        fill_verdict(painter, colours, rect, entry.mark)
-    elif isinstance(entry.mark, ByteClass):
-        fill_class(painter, colours, rect, entry.mark)
-    elif entry.paint is None:
-        _mark(painter, rect, entry.mark, colours)
-        return
-    else:
-        half = rect.width() // 2
-        paint = entry.paint
-        painter.fillRect(rect, QColor(fill_of(paint, colours)))
-        # Both shades of what takes turns side by side.
-        turn = paint._replace(shade=1 if paint.by is ColourBy.KIND else paint.shade + 2 if paint.shade else 1)
-        painter.fillRect(rect.adjusted(half, 0, 0, 0), QColor(fill_of(turn, colours)))
-        role, hue = hatched_role(paint), hue_of(paint)
-        strokes = None if role is None else hatching(role, colours)
-        if strokes is not None:
-            painter.fillRect(rect, strokes)
-        if hue is not None and paint.by is not ColourBy.KIND:
-            frame = QColor(colours.tones[hue].line)
-    painter.setPen(frame)
-    painter.drawRect(rect.adjusted(0, 0, -1, -1))
-
-
-def _mark(painter: QPainter, rect: QRect, entry: str, colours: Colours) -> None:
-    painter.fillRect(rect, QColor(colours.base))
-    if entry == DAMAGED:
-        painter.setPen(QPen(QColor(colours.damage), 2))
-        painter.drawRect(rect.adjusted(1, 1, -1, -1))
-        return
-    if entry == NEVER_READ:
-        for brush in unread_brushes(colours):
-            painter.fillRect(rect, brush)
-    else:
-        line = rect.adjusted(1, rect.height() - UNDERLINE_HEIGHT - 1, -1, -1)
-        painter.fillRect(line, QColor(colours.text))
-    painter.setPen(QColor(colours.quiet))
-    painter.drawRect(rect.adjusted(0, 0, -1, -1))
+    def paint_swatch(self, painter: QPainter, rect: QRect, entry: LegendEntry, colours: Colours) -> None:
+        """Paint what an entry looks like."""
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        frame, width, mark = QColor(colours.quiet), 1, entry.mark
+        if isinstance(mark, Judged):
+            fill_verdict(painter, colours, rect, mark)
+        elif isinstance(mark, ByteClass):
+            fill_class(painter, colours, rect, mark)
+        elif entry.paint is not None:
+            paint = entry.paint
+            painter.fillRect(rect, QColor(fill_of(paint, colours)))
+            # Both shades of what takes turns side by side.
+            turn = paint._replace(shade=1 if paint.by is ColourBy.KIND else paint.shade + 2 if paint.shade else 1)
+            painter.fillRect(rect.adjusted(rect.width() // 2, 0, 0, 0), QColor(fill_of(turn, colours)))
+            role, hue = hatched_role(paint), hue_of(paint)
+            strokes = None if role is None else hatching(role, colours)
+            if strokes is not None:
+                painter.fillRect(rect, strokes)
+            if hue is not None and paint.by is not ColourBy.KIND:
+                frame = QColor(colours.tones[hue].line)
+        else:
+            painter.fillRect(rect, QColor(colours.base))
+            if mark == DAMAGED:
+                frame, width = QColor(colours.damage), 2
+            elif mark == NEVER_READ:
+                for brush in unread_brushes(colours):
+                    painter.fillRect(rect, brush)
+            else:
+                painter.fillRect(rect.adjusted(1, rect.height() - UNDERLINE_HEIGHT - 1, -1, -1), QColor(colours.text))
+        painter.setPen(QPen(frame, width))
+        painter.drawRect(rect.adjusted(width - 1, width - 1, -1, -1))

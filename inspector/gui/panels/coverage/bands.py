@@ -6,7 +6,7 @@ of no range (a gap), keys of two ranges (an overlap), or keys of metadata withou
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, groupby
 
@@ -170,12 +170,6 @@ class Band:
             - self._counts_by_last[:, bisect_left(self._sorted_lasts, first)]
         )
         return [(state, number) for state, number in zip(RANGE_STATES, intersecting.tolist(), strict=True) if number]
-
-    def nearest(self, key: int) -> int | None:
-        """The range that contains a key, else the one before it, else the first."""
-        if not self.firsts:
-            return None
-        return max(0, bisect_right(self.firsts, key) - 1)
 
 
 class Keys(Struct, frozen=True):

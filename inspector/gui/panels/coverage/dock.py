@@ -36,7 +36,7 @@ class CoverageDock(QDockWidget):
     @property
     def settled(self) -> bool:
         """Whether the panel is up to date."""
-        return self.panel is None or self.panel.source.settled
+        return self.panel is None or self.panel.settled
 
     def update_visibility(self) -> None:
         """Show or hide the dock for the current document; call it again after docks were rearranged."""
@@ -52,7 +52,7 @@ class CoverageDock(QDockWidget):
 
         self.panel = CoveragePanel(self._document)
         self.setWidget(self.panel)
-        self.panel.source.datasetsLoaded.connect(self.resize_to_bands)
+        self.panel.datasetsLoaded.connect(self.resize_to_bands)
 
     def resize_to_bands(self) -> None:
         """Resize the dock to the height of the first datasets."""

@@ -5,23 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPen
+from PySide6.QtWidgets import QSizePolicy
 
 from inspector.core.kinds import Role
 from inspector.core.verdict import State
-from inspector.drawing.palette import COLOURS, Colours
-from inspector.gui.hex.painting import hatching, scheme_for
+from inspector.drawing.palette import Colours
+from inspector.gui.hex.beside.legend import Legend, LegendEntry
+from inspector.gui.hex.painting import hatching
 from inspector.gui.kit.icons import state_icon
+from inspector.gui.kit.style import GRID
 from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Band, Run, bit, states_in
 from inspector.operations.protocol.coverage_views import FAILED, RANGE_STATES, RangeState
-
-_SWATCH_PX = 14
-_LABEL_SPACE_PX = 5
-"""Pixels between a swatch and its label."""
-_GAP_PX = 12
-"""Pixels between two entries of the legend."""
-_MARK_LABELS = {GAP: "gap", OVERLAP: "overlap", ORPHAN: "orphan"}
 
 _FILLS = {
     RangeState.NOT_READ: (Role.PADDING, 0),
@@ -194,57 +189,37 @@ def _widened(rect: QRect) -> QRect:
     return rect
 
 
-class Legend(QWidget):
-    """A row of colour swatches with labels; what does not fit is left out, the tooltip has all."""
+_ANY_WIDTH = 1 << 16
+"""Pixels that every legend fits into."""
+
+
+class CoverageLegend(Legend):
+    """What the colours and marks of the bands mean, in one line; what does not fit is left out, the tooltip has all."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._shown = 0
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAccessibleName("Meaning of the colours")
 
     def show_bands(self, bands: list[Band], states: bytes) -> None:
         """Show the states and marks that these bands contain."""
-        shown = sum(bit(RANGE_STATES[code]) for code in set(states))
-        for mark, kinds in ((GAP, "gaps"), (OVERLAP, "overlaps"), (ORPHAN, "orphans")):
-            shown |= mark * any(getattr(band, kinds).firsts for band in bands)
-        if shown != self._shown:
-            self._shown = shown
-            self.setToolTip(", ".join(self.labels()))
-            self.setAccessibleDescription(", ".join(self.labels()))
-            self.updateGeometry()
-            self.update()
-
-    def labels(self) -> list[str]:
-        """The labels of the legend."""
-        return [text for text, _ in self._entries()]
-
-    def _entries(self) -> list[tuple[str, int]]:
-        found = [(state_label(state), bit(state)) for state in states_in(self._shown)]
-        return found + [(text, mark) for mark, text in _MARK_LABELS.items() if self._shown & mark]
+        shown = [(state_label(state), bit(state)) for state in RANGE_STATES if RANGE_STATES.index(state) in set(states)]
+        marks = (("gap", GAP, "gaps"), ("overlap", OVERLAP, "overlaps"), ("orphan", ORPHAN, "orphans"))
+        shown += [(label, mark) for label, mark, kinds in marks if any(getattr(band, kinds).firsts for band in bands)]
+        self.setEntries([LegendEntry(label, mark=mark) for label, mark in shown])
+        self.setToolTip(", ".join(self.labels()))
 
     def sizeHint(self) -> QSize:
-        metrics = self.fontMetrics()
-        widths = (metrics.horizontalAdvance(text) + _SWATCH_PX + _LABEL_SPACE_PX + _GAP_PX for text in self.labels())
-        return QSize(sum(widths), metrics.height() + 2)
+        right = max((rect.right() + 1 for rect in self._rects(_ANY_WIDTH)), default=0)
+        return QSize(right + 2 * GRID, self.heightForWidth(_ANY_WIDTH))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, self.sizeHint().height())
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - all of it is painted
-        colours = COLOURS[scheme_for(self.palette())]
-        with QPainter(self) as painter:
-            left, metrics = 0, painter.fontMetrics()
-            for text, mark in self._entries():
-                width = metrics.horizontalAdvance(text)
-                if left + _SWATCH_PX + _LABEL_SPACE_PX + width > self.width():
-                    break
-                box = QRect(left, (self.height() - _SWATCH_PX) // 2, _SWATCH_PX, _SWATCH_PX)
-                _draw(painter, box, mark, colours)
-                painter.setPen(self.palette().color(self.foregroundRole()))
-                rect = QRect(left + _SWATCH_PX + _LABEL_SPACE_PX, 0, width + 1, self.height())
-                painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, text)
-                left += _SWATCH_PX + _LABEL_SPACE_PX + width + _GAP_PX
+    def paint_swatch(self, painter: QPainter, rect: QRect, entry: LegendEntry, colours: Colours) -> None:
+        assert isinstance(entry.mark, int)
+        _draw(painter, rect, entry.mark, colours)
 
 
 def _draw(painter: QPainter, box: QRect, mark: int, colours: Colours) -> None:

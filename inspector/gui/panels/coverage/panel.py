@@ -1,10 +1,10 @@
-"""The coverage panel: a band for each dataset, a legend and a line of text; and the source of its ranges."""
+"""The coverage panel: a band for each dataset, a legend and a line of text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from inspector.core.numbers import plural
@@ -13,7 +13,7 @@ from inspector.gui.kit.building import LINE, dressed, in_column, in_row, scrolli
 from inspector.gui.kit.listing import read_pages
 from inspector.gui.kit.style import GRID, secondary
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, debounce, push_button, sentence_label
-from inspector.gui.panels.coverage.painting import Legend
+from inspector.gui.panels.coverage.painting import CoverageLegend
 from inspector.gui.panels.coverage.view import BandView
 from inspector.operations.protocol.coverage_views import DatasetRow, RangePlace, RangeRow
 from inspector.operations.protocol.requests import ArchiveRequests
@@ -35,16 +35,21 @@ BUTTON_PADDING_PX = 34
 
 
 class CoveragePanel(QWidget):
-    """Shows the coverage of all datasets of a collection."""
+    """Shows the coverage of all datasets of a collection: fetches their ranges, then polls their states.
+
+    Signals:
+        datasetsLoaded(): there is a band for each dataset.
+    """
+
+    datasetsLoaded = Signal()
 
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
-        self.source = RangeSource(document)
         self.bands: list[BandView] = []
         self.description = secondary(ElidedLabel(elide=Qt.TextElideMode.ElideRight))
         self.description.setAccessibleName("Description of the band")
-        self.legend = Legend()
+        self.legend = CoverageLegend()
         self._list = QWidget()
         self._rows = in_column(on=self._list)
         self._area = scrolling(self._list)
@@ -60,12 +65,15 @@ class CoveragePanel(QWidget):
         ]
         foot = in_row((self.description, 1), self.legend, *self.buttons, edge=LINE, gap=GRID)
         in_column((self._stack, 1), foot, on=self)
-        self.source.datasetsLoaded.connect(self._datasets_received)
-        self.source.rangesLoaded.connect(self._set_ranges)
-        self.source.statesChanged.connect(self._take_states)
-        self.source.failed.connect(self._stack.show_sentence)
+        self._number = 0
+        self._codes = bytearray()
+        self._is_waiting = self._stale = False
+        self._timer = debounce(self, POLL_MS, self._request_states)
         document.selected.connect(self._follow)
-        self.source.load()
+        document.rowsChanged.connect(self._schedule_states)
+        document.jobsChanged.connect(self._schedule_states)
+        document.lost.connect(self._stop)
+        document.client.ask(ArchiveRequests.datasets).then(self._datasets_received, self._stack.show_sentence)
 
     def _button(self, text: str, name: str, tip: str, steps: int) -> QPushButton:
         button = dressed(push_button(text, tip, lambda: self._zoom(steps)), name, flat=True)
@@ -83,10 +91,8 @@ class CoveragePanel(QWidget):
 
     def height_for(self, bands: int) -> int:
         """The height that shows this many bands and the line below them; 0 before there are any."""
-        shown = self.bands[:bands]
-        return (
-            sum(band.sizeHint().height() for band in shown) + self.description.sizeHint().height() + 16 if shown else 0
-        )
+        heights = [band.sizeHint().height() for band in self.bands[:bands]]
+        return sum(heights) + self.description.sizeHint().height() + 16 if heights else 0
 
     # ---- data --------------------------------------------------------------------------------------------------
 
@@ -115,17 +121,67 @@ class CoveragePanel(QWidget):
             )
         else:
             self._stack.show_sentence("The collection contains no ranges.")
+        self.datasetsLoaded.emit()
+        client, fail = self._document.client, self._stack.show_sentence
 
-    def _set_ranges(self, rows: list[RangeRow]) -> None:
+        def ask(first: int, take: Callable[[Page[RangeRow]], None]) -> None:
+            client.ask(ArchiveRequests.ranges, first, RANGES_PER_REQUEST).then(take, fail)
+
+        read_pages(ask, self._take_ranges)
+
+    def _take_ranges(self, rows: list[RangeRow]) -> None:
+        self._number = len(rows)
         for band in self.bands:
             start = band.dataset.start
             band.set_ranges(rows[start : start + band.dataset.ranges])
+        self._request_states()
 
-    def _take_states(self, states: bytes) -> None:
+    # ---- states ------------------------------------------------------------------------------------------------
+
+    @property
+    def settled(self) -> bool:
+        """Whether the last states are final for now."""
+        return not (self._is_waiting or self._stale or self._timer.isActive())
+
+    def _schedule_states(self) -> None:
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def _request_states(self) -> None:
+        """Request all states page by page; a call during that time repeats it afterwards."""
+        self._stale = self._is_waiting
+        if self._number and not self._is_waiting:
+            self._is_waiting = True
+            self._codes = bytearray()
+            self._request_state_page()
+
+    def _request_state_page(self) -> None:
+        place = (len(self._codes), RANGES_PER_REQUEST)
+        self._document.client.ask(ArchiveRequests.range_states, *place).then(self._take_states, self._states_failed)
+
+    def _take_states(self, codes: bytes) -> None:
+        self._codes += codes
+        if codes and len(self._codes) < self._number:
+            self._request_state_page()
+            return
+        self._is_waiting = False
+        states = bytes(self._codes)
         for band in self.bands:
             start = band.dataset.start
             band.set_states(states[start : start + band.dataset.ranges])
         self.legend.show_bands([band.band for band in self.bands if band.band is not None], states)
+        if self._stale or any(job.request in _CHANGING for job in self._document.client.jobs):
+            self._stale = False
+            self._schedule_states()
+
+    def _stop(self) -> None:
+        """Stop polling: the worker is gone."""
+        self._timer.stop()
+        self._is_waiting = self._stale = False
+
+    def _states_failed(self, sentence: str) -> None:
+        self._is_waiting = False
+        self._stack.show_sentence(sentence)
 
     # ---- navigation --------------------------------------------------------------------------------------------
 
@@ -170,94 +226,3 @@ class CoveragePanel(QWidget):
         if event.type() is QEvent.Type.FontChange:
             for band in self.bands:
                 band.updateGeometry()
-
-
-class RangeSource(QObject):
-    """Fetches the datasets and ranges of a collection page by page, then polls their states. No method blocks.
-
-    Signals:
-        datasetsLoaded(object): the datasets, a tuple of DatasetRow.
-        rangesLoaded(object): all ranges, a list of RangeRow.
-        statesChanged(object): the states of all ranges, as bytes: positions in RANGE_STATES.
-        failed(str): a request failed; the reason.
-    """
-
-    datasetsLoaded = Signal(object)
-    rangesLoaded = Signal(object)
-    statesChanged = Signal(object)
-    failed = Signal(str)
-
-    def __init__(self, document: Document) -> None:
-        super().__init__(document)
-        self._document = document
-        self._is_loading = False
-        self._number = 0
-        self._codes = bytearray()
-        self._is_waiting = False
-        self._stale = False
-        self._timer = debounce(self, POLL_MS, self._request_states)
-        document.rowsChanged.connect(self._schedule_states)
-        document.jobsChanged.connect(self._schedule_states)
-        document.lost.connect(self._stop)
-
-    @property
-    def settled(self) -> bool:
-        """Whether the last states are final for now."""
-        return not (self._is_waiting or self._stale or self._timer.isActive())
-
-    def load(self) -> None:
-        """Request the datasets and then all ranges."""
-        if not self._is_loading:
-            self._is_loading = True
-            self._document.client.ask(ArchiveRequests.datasets).then(self._datasets_received, self.failed.emit)
-
-    def _datasets_received(self, datasets: tuple[DatasetRow, ...]) -> None:
-        client = self._document.client
-
-        def ask(first: int, take: Callable[[Page[RangeRow]], None]) -> None:
-            client.ask(ArchiveRequests.ranges, first, RANGES_PER_REQUEST).then(take, self.failed.emit)
-
-        self.datasetsLoaded.emit(datasets)
-        read_pages(ask, self._take_ranges)
-
-    def _take_ranges(self, rows: list[RangeRow]) -> None:
-        self._number = len(rows)
-        self.rangesLoaded.emit(rows)
-        self._request_states()
-
-    def _schedule_states(self) -> None:
-        if self._is_loading and not self._timer.isActive():
-            self._timer.start()
-
-    def _request_states(self) -> None:
-        """Request all states page by page; a call during that time repeats it afterwards."""
-        self._stale = self._is_waiting
-        if self._number and not self._is_waiting:
-            self._is_waiting = True
-            self._codes = bytearray()
-            self._request_state_page()
-
-    def _request_state_page(self) -> None:
-        self._document.client.ask(ArchiveRequests.range_states, len(self._codes), RANGES_PER_REQUEST).then(
-            self._take_states, self._states_failed
-        )
-
-    def _take_states(self, codes: bytes) -> None:
-        self._codes += codes
-        if codes and len(self._codes) < self._number:
-            self._request_state_page()
-            return
-        self._is_waiting = False
-        self.statesChanged.emit(bytes(self._codes))
-        if self._stale or any(job.request in _CHANGING for job in self._document.client.jobs):
-            self._stale = False
-            self._schedule_states()
-
-    def _stop(self) -> None:
-        """Stop polling: the worker is gone."""
-        self._timer.stop()
-        self._is_waiting = self._stale = False
-
-    def _states_failed(self, sentence: str) -> None:
-        self._is_waiting = False
-        self.failed.emit(sentence)

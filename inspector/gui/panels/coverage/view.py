@@ -21,9 +21,9 @@ from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, rounded
-from inspector.drawing.palette import COLOURS
+from inspector.drawing.palette import COLOURS, Colours
 from inspector.gui.hex.painting import scheme_for
-from inspector.gui.kit.style import GRID
+from inspector.gui.kit.style import GRID, bold
 from inspector.gui.kit.text import plain
 from inspector.gui.panels.coverage.bands import Band, Keys, Run, limits_of
 from inspector.gui.panels.coverage.painting import BandPainter
@@ -184,49 +184,45 @@ class BandView(QWidget):
         colours = COLOURS[scheme_for(self.palette())]
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), QColor(colours.base))
-            self._paint_label(painter)
+            self._paint_label(painter, colours)
             box = self._box()
             if self.band is not None:
                 if self._runs is None:
                     self._runs = self.band.runs(self.keys)
                 painter.setClipRect(box)
                 BandPainter(painter, box, colours).paint(self._runs, self.band.edges(self.keys, _MIN_RANGE_PX))
-                self._paint_selected(painter, box)
+                self._paint_selected(painter, box, colours)
                 painter.setClipping(False)
             painter.setPen(QColor(colours.rule))
             painter.drawRect(box.adjusted(-1, -1, 0, 0))
-            self._paint_ticks(painter, box)
+            self._paint_ticks(painter, box, colours)
             if self.hasFocus():
                 painter.setPen(QPen(QColor(colours.selection), 2))
                 painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
 
-    def _paint_label(self, painter: QPainter) -> None:
-        colours = COLOURS[scheme_for(self.palette())]
+    def _paint_label(self, painter: QPainter, colours: Colours) -> None:
         metrics, line = painter.fontMetrics(), self.fontMetrics().height()
         width = self._box().left() - 2 * _MARGIN_PX
         texts = (visible(self.dataset.name), summary_text(self.dataset), remarks_text(self.dataset, self.band))
-        plain_font = painter.font()
-        bold = QFont(plain_font)
-        bold.setBold(True)
+        fonts = bold(QFont(painter.font())), QFont(painter.font())
         for at, text in enumerate(texts):
-            painter.setFont(bold if at == 0 else plain_font)
+            painter.setFont(fonts[at > 0])
             painter.setPen(QColor(colours.quiet if at else colours.text))
             elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, width - (_MARGIN_PX if at == 0 else 0))
             painter.drawText(_MARGIN_PX, _MARGIN_PX // 2 + at * line + metrics.ascent(), elided)
-        painter.setFont(plain_font)
+        painter.setFont(fonts[1])
 
-    def _paint_selected(self, painter: QPainter, box: QRect) -> None:
+    def _paint_selected(self, painter: QPainter, box: QRect, colours: Colours) -> None:
         if self.at is None:
             return
         row, keys = self._rows[self.at], self.keys
         left, right = max(-4, keys.x(row.first)), min(keys.width + 4, keys.x(row.last + 1))
         place = QRect(box.left() + left, box.top(), max(4, right - left), box.height())
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(QColor(COLOURS[scheme_for(self.palette())].outline), 2))
+        painter.setPen(QPen(QColor(colours.outline), 2))
         painter.drawRect(place.adjusted(1, 1, -1, -1))
 
-    def _paint_ticks(self, painter: QPainter, box: QRect) -> None:
-        colours = COLOURS[scheme_for(self.palette())]
+    def _paint_ticks(self, painter: QPainter, box: QRect, colours: Colours) -> None:
         metrics = painter.fontMetrics()
         painter.setPen(QColor(colours.quiet))
         widest = metrics.horizontalAdvance(f"{self.keys.stop:,}") + 2 * _MARGIN_PX
@@ -299,13 +295,9 @@ class BandView(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows select ranges, or pan with Shift; plus, minus and 0 zoom; Enter opens."""
-        if not self._handle_key(Qt.Key(event.key()), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)):
-            super().keyPressEvent(event)
-
-    def _handle_key(self, key: Qt.Key, shift: bool) -> bool:
         at = -1 if self.at is None else self.at
-        by = self.keys.width // _PAN_DIVISOR
-        calls: dict[Qt.Key, Callable[[], object]] = {
+        by, shift = self.keys.width // _PAN_DIVISOR, event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        calls: dict[int, Callable[[], object]] = {
             Qt.Key.Key_Right: (lambda: self.pan(by)) if shift else (lambda: self._step_to(at + 1)),
             Qt.Key.Key_Left: (lambda: self.pan(-by)) if shift else (lambda: self._step_to(at - 1)),
             Qt.Key.Key_Home: lambda: self._step_to(0),
@@ -317,13 +309,12 @@ class BandView(QWidget):
             Qt.Key.Key_Up: lambda: self.focusLeft.emit(-1),
             Qt.Key.Key_Down: lambda: self.focusLeft.emit(1),
         }
-        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.at is not None:
-            self.chosen.emit(self.at)
-            return True
-        call = calls.get(key)
-        if call is not None:
+        if self.at is not None:
+            calls[Qt.Key.Key_Return] = calls[Qt.Key.Key_Enter] = lambda: self.chosen.emit(at)
+        if (call := calls.get(event.key())) is not None:
             call()
-        return call is not None
+        else:
+            super().keyPressEvent(event)
 
 
 def keys_text(first: int, last: int) -> str:
@@ -348,13 +339,9 @@ def summary_text(dataset: DatasetRow) -> str:
 
 def remarks_text(dataset: DatasetRow, band: Band | None) -> str:
     """The gaps, overlaps and orphans of a dataset, and the metadata its ranges have."""
-    found = []
-    if band is not None and band.gaps.firsts:
-        found.append(count(len(band.gaps.firsts), "gap"))
-    if dataset.overlaps:
-        found.append(count(len(dataset.overlaps), "overlap"))
-    if dataset.orphans:
-        found.append(count(len(dataset.orphans), "orphan"))
+    gaps = band.gaps.firsts if band is not None else ()
+    parts = ((gaps, "gap"), (dataset.overlaps, "overlap"), (dataset.orphans, "orphan"))
+    found = [count(len(each), name) for each, name in parts if each]
     kinds = dict(dataset.beside)
     if len(kinds) == 1:
         found += [_metadata_text(kind) for kind in kinds]
