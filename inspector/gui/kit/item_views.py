@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QEvent, QItemSelectionRange, QModelIndex, QObject, QPoint, SignalInstance
+from PySide6.QtCore import QEvent, QModelIndex, QObject, SignalInstance
 from PySide6.QtWidgets import QAbstractItemView, QTableView, QTreeView
 
 from inspector.gui.kit.tree_model import PagedTree
@@ -30,8 +30,9 @@ class ColumnFitter(QObject):
     def __init__(self, view: QTreeView | QTableView, *texts_changed: SignalInstance) -> None:
         super().__init__(view)
         self._header = view.header() if isinstance(view, QTreeView) else view.horizontalHeader()
-        self._view: QAbstractItemView = view
+        self._view = view
         self._viewport = view.viewport()
+        self._header.setResizeContentsPrecision(0)  # only what is in view: more rows would take 0.1 s
         self._widths = [self._header.sectionSize(column) for column in range(self._header.count())]
         self._fitting = self._pressed = self._by_hand = False
         self._timer = debounce(self, 0, self._fit_unless_by_hand)
@@ -102,7 +103,7 @@ class FirstColumnFitter(ColumnFitter):
         first = max(MIN_FIRST_WIDTH, room - used)
         if self._hides and first > GOOD_FIRST_WIDTH and not self._header.isSectionHidden(len(self._widths) - 1):
             # The last column stretches. Names are indented as they are.
-            self._needed[0] = max(self._needed[0], *texts_in_view(self._view, 0), 0)
+            self._needed[0] = max(self._needed[0], text_width(self._view, 0))
             first = min(first, max(GOOD_FIRST_WIDTH, self._needed[0]))
         self._header.resizeSection(0, first)
 
@@ -127,7 +128,7 @@ class FirstColumnFitter(ColumnFitter):
 
     def _need(self, column: int) -> int:
         """The width that the texts needed so far in a column need, at most its usual width."""
-        needed = max(self._header.sectionSizeHint(column), *texts_in_view(self._view, column), 0)
+        needed = max(self._header.sectionSizeHint(column), text_width(self._view, column))
         self._needed[column] = max(self._needed[column], min(needed, self._widths[column]))
         return self._needed[column]
 
@@ -136,19 +137,9 @@ class FirstColumnFitter(ColumnFitter):
         return self._header.isSectionHidden(column) and (column == 1 or not self._hides)
 
 
-def rows_in_view(view: QAbstractItemView) -> Iterator[QModelIndex]:
-    """The first cells of the visible rows, from top to bottom."""
-    top = 0
-    while top < view.viewport().height() and (index := view.indexAt(QPoint(0, top))).isValid():
-        yield index
-        top += max(1, view.visualRect(index).height())
-
-
-def texts_in_view(view: QAbstractItemView, column: int) -> Iterator[int]:
-    """The widths of the visible texts, indented. Qt's sizeHintForColumn reads 1,000 rows, which takes 0.1 s."""
-    for index in rows_in_view(view):
-        indent = max(0, view.visualRect(index).left()) if column == 0 else 0
-        yield indent + view.sizeHintForIndex(index.siblingAtColumn(column)).width()
+def text_width(view: QTreeView | QTableView, column: int) -> int:
+    """The width of the widest visible text of a column, indented."""
+    return max(0, view.sizeHintForColumn(column))
 
 
 class ColumnWidener(ColumnFitter):
@@ -175,7 +166,7 @@ class ColumnWidener(ColumnFitter):
     def _fit(self, _: int) -> None:
         room = max(0, self._room())
         for column in self._columns() if room else ():
-            more = min(room, max(0, max(texts_in_view(self._view, column), default=0) - self._widths[column]))
+            more = min(room, max(0, text_width(self._view, column) - self._widths[column]))
             room -= more
             self._header.resizeSection(column, self._widths[column] + more)
 
@@ -185,20 +176,12 @@ RowKey = Callable[[QModelIndex], Any]
 
 def by_names(index: QModelIndex) -> tuple[Any, ...]:
     """A key of the names of a row and its parents, for rows whose order may change."""
-    names = []
-    while index.isValid():
-        names.append(index.data())
-        index = index.parent()
-    return tuple(names)
+    return (index.data(), *by_names(index.parent())) if index.isValid() else ()
 
 
 def by_positions(index: QModelIndex) -> tuple[int, ...]:
     """A key of the positions of a row and its parents, for rows whose names are not unique."""
-    rows = []
-    while index.isValid():
-        rows.append(index.row())
-        index = index.parent()
-    return tuple(rows)
+    return (index.row(), *by_positions(index.parent())) if index.isValid() else ()
 
 
 class ExpandedRows(QObject):
@@ -232,21 +215,11 @@ def selected_members(view: QAbstractItemView) -> Chosen:
     ranges = [selection.at(at) for at in range(selection.count())]
     if not isinstance(model, PagedTree):
         return Chosen(rows=tuple((each.top(), each.height()) for each in ranges))
-    members: list[int] = []
-    nodes: list[int] = []
-    ranges_of_rows: list[tuple[int, int, int]] = []
-    for index in _first_cells(model, ranges):
-        row, row_range = model.row(index), model.row_range(index)
-        if row_range is not None:
-            ranges_of_rows.append(row_range)
-        elif isinstance(row, TreeRow) and row.node >= 0:
-            nodes.append(row.node)
-        elif isinstance(row, TreeRow) and row.member is not None:
-            members.append(row.member.index)
-    return Chosen(tuple(members), (), tuple(nodes), tuple(ranges_of_rows))
-
-
-def _first_cells(model: PagedTree, ranges: list[QItemSelectionRange]) -> Iterator[QModelIndex]:
-    for each in ranges:
-        for row in range(each.top(), each.bottom() + 1):
-            yield model.index(row, 0, each.parent())
+    indexes = [model.index(row, 0, each.parent()) for each in ranges for row in range(each.top(), each.bottom() + 1)]
+    rows = [row for index in indexes if isinstance(row := model.row(index), TreeRow)]
+    return Chosen(
+        tuple(row.member.index for row in rows if row.node < 0 and row.member is not None),
+        (),
+        tuple(row.node for row in rows if row.node >= 0),
+        tuple(found for index in indexes if (found := model.row_range(index)) is not None),
+    )

@@ -97,9 +97,6 @@ class QueryTable(PagedTable):
 class Rows(ColumnTable):
     """Rows that are held in memory."""
 
-    def __init__(self, columns: Sequence[Column], parent: QObject | None = None) -> None:
-        super().__init__(columns, parent)
-
     @property
     def rows(self) -> Sequence[Any]:
         """The rows."""

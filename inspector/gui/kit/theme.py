@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPalette
@@ -49,15 +49,11 @@ def scheme(app: QApplication, theme: Theme) -> Scheme:
         Theme.CONTRAST_LIGHT: Scheme.CONTRAST_LIGHT,
         Theme.CONTRAST_DARK: Scheme.CONTRAST_DARK,
     }
-    return fixed[theme] if theme in fixed else _of_system(app)
-
-
-def _of_system(app: QApplication) -> Scheme:
-    """The scheme of the system, from its colour scheme, contrast preference and palette."""
-    hints = app.styleHints()
+    if theme in fixed:
+        return fixed[theme]
     access = _access(app)
     high_contrast = access is not None and access.contrastPreference() is Qt.ContrastPreference.HighContrast
-    if hints.colorScheme() is Qt.ColorScheme.Dark:
+    if app.styleHints().colorScheme() is Qt.ColorScheme.Dark:
         return Scheme.CONTRAST_DARK if high_contrast or _black_system(app) else Scheme.DARK
     return Scheme.CONTRAST_LIGHT if high_contrast else Scheme.LIGHT
 
@@ -250,17 +246,13 @@ _MIN_POINTS = 5.0
 """The smallest font size in points."""
 
 
-class _FontChoice(NamedTuple):
-    family: str = ""
-    points: int = 0
-
-
-_font_choice: list[_FontChoice] = [_FontChoice()]
+_font_choice: list[tuple[str, int]] = [("", 0)]
+"""The family and the points of the font for bytes."""
 
 
 def set_fixed_font(family: str, points: int) -> None:
     """Set the font for bytes; an empty family and 0 points mean those of the system."""
-    _font_choice[0] = _FontChoice(family, points)
+    _font_choice[0] = (family, points)
 
 
 def fixed_font(steps: int = 0) -> QFont:

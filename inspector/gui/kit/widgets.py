@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import (
@@ -205,14 +207,6 @@ class Emptiable(QStackedWidget):
         """The visible sentence; empty while a view is shown."""
         return self.sentence.text() if self.currentWidget() is self._empty else ""
 
-    def _add_action(self, action: QPushButton) -> None:
-        """Put the sentence and what can be done in one page; most lists never need it."""
-        self.removeWidget(self.sentence)
-        self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._empty = page_of(in_column(1, self.sentence, in_row(1, action, 1), 1))
-        self.addWidget(self._empty)
-        self.sentence.show()
-
     def _run_action(self) -> None:
         self._act()
 
@@ -221,12 +215,14 @@ class Emptiable(QStackedWidget):
         self.sentence.setText(sentence)
         self._act = act
         if action and self.action is None:
-            self.action = push_button(action, "")
-            self.action.setObjectName("link")
-            self.action.setFlat(True)
+            # The sentence and what can be done in one page; most lists never need it.
+            self.action = dressed(push_button(action, "", self._run_action), objectName="link", flat=True)
             self.action.setAutoDefault(True)  # Enter presses it
-            self.action.clicked.connect(self._run_action)
-            self._add_action(self.action)
+            self.removeWidget(self.sentence)
+            self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+            self._empty = page_of(in_column(1, self.sentence, in_row(1, self.action, 1), 1))
+            self.addWidget(self._empty)
+            self.sentence.show()
         if self.action is not None:
             self.action.setText(action)
             self.action.setVisible(bool(action))
@@ -281,15 +277,10 @@ class SelectableLabel(QLabel):
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Select a word as a whole, such as a digest, also where breaks were added in it."""
         super().mouseDoubleClickEvent(event)
-        start, text = self.selectionStart(), self.text()
-        if start < 0:
-            return
-        stop = start + len(self.selectedText())
-        while start > 0 and _in_word(text[start - 1]):
-            start -= 1
-        while stop < len(text) and _in_word(text[stop]):
-            stop += 1
-        self.setSelection(start, stop - start)
+        start = self.selectionStart()
+        for word in _WORD.finditer(self.text()):
+            if word.start() <= start < word.end():
+                self.setSelection(word.start(), len(word[0]))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
@@ -304,8 +295,7 @@ class SelectableLabel(QLabel):
         menu.popup(event.globalPos())
 
 
-def _in_word(character: str) -> bool:
-    return character.isalnum() or character == "_" or character in DIGEST_GAP
+_WORD = re.compile(rf"[\w{DIGEST_GAP}]+")
 
 
 class Details(QScrollArea):
@@ -448,10 +438,8 @@ class FlowLayout(QLayout):
         return QSize(width + 2 * self.contentsMargins().left(), self.minimumSize().height())
 
     def minimumSize(self) -> QSize:
-        size = QSize(0, 0)
-        for item in self._items:
-            size = size.expandedTo(item.minimumSize())
         margin = 2 * self.contentsMargins().left()
+        size = reduce(QSize.expandedTo, (item.minimumSize() for item in self._items), QSize(0, 0))
         return size + QSize(margin, margin)
 
     def setGeometry(self, rect: QRect) -> None:

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.kit.item_views import FirstColumnFitter, texts_in_view
+from inspector.gui.kit.item_views import FirstColumnFitter, text_width
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.style import GRID
 from inspector.gui.panels import findings, members, structure
@@ -121,9 +121,7 @@ def test_columns_are_as_wide_as_their_texts_where_there_is_room_and_a_title_is_s
         header = view.header() if isinstance(view, QTreeView) else view.horizontalHeader()
         for column in columns:
             qtbot.waitUntil(
-                lambda view=view, header=header, column=column: (
-                    header.sectionSize(column) >= max(texts_in_view(view, column), default=0)
-                )
+                lambda view=view, header=header, column=column: header.sectionSize(column) >= text_width(view, column)
             )
     assert tab.banner.readers.x() - tab.banner.sentence.geometry().right() < 10 * GRID  # not across the screen
 
