@@ -135,12 +135,12 @@ class HexEditing(QObject):
         """Show that an experiment is on and what its last step left; returns whether one is on."""
         experiment, strip = self._experiment, self._pane.experiment
         strip.setVisible(experiment.is_on)
-        self._pane.strip.say(EXPERIMENT_EDIT_SENTENCE if experiment.is_on else EDIT_SENTENCE)
+        self._pane.strip.sentence.setText(EXPERIMENT_EDIT_SENTENCE if experiment.is_on else EDIT_SENTENCE)
         if not experiment.is_on:
             return False
         from inspector.gui.panels.changing.experiment import sign
 
-        strip.say(sign(self._document, experiment))
+        strip.sentence.setText(sign(self._document, experiment))
         model.set_overlay(experiment.overlay() if self._in_file() else [])
         view = experiment.view
         places = view.places[-1] if view is not None and view.places and experiment.settled else ()
@@ -155,7 +155,7 @@ class HexEditing(QObject):
             return False
         from inspector.gui.panels.changing.replay import sign
 
-        strip.say(sign(self._document, replaying))
+        strip.sentence.setText(sign(self._document, replaying))
         model.set_overlay([])
         state = replaying.state
         self._pane.set_edited(state.written if state is not None and self._in_file() else ())

@@ -51,14 +51,13 @@ class TextView(QWidget):
         except LookupError:
             text = data.decode("latin-1")
         lines = text.replace("\0", "␀").splitlines()
-        cut = any(len(line) > MAX_LINE_CHARACTERS for line in lines)
         self.text.setPlainText("\n".join(line[:MAX_LINE_CHARACTERS] for line in lines))
         message = f"Text in {encoding}, {grouped(len(lines))} lines."
         if size > len(data):
-            text = "Only the first {part} of {size} are shown as text; the hex view has all."
-            message += " " + text.format(part=in_bytes(len(data)), size=in_bytes(size))
-        if cut:
-            message += " " + f"Lines longer than {grouped(MAX_LINE_CHARACTERS)} characters are cut."
+            part = in_bytes(len(data))
+            message += f" Only the first {part} of {in_bytes(size)} are shown as text; the hex view has all."
+        if any(len(line) > MAX_LINE_CHARACTERS for line in lines):
+            message += f" Lines longer than {grouped(MAX_LINE_CHARACTERS)} characters are cut."
         self.sentence.setText(message)
 
 
@@ -78,8 +77,8 @@ class ImageView(QWidget):
         """Show the image file ``data``, or the reason reason it cannot be shown."""
         self._picture = QPixmap()
         if size > len(data):
-            text = "The image is {size}; images larger than {limit} are not shown."
-            self.sentence.setText(text.format(size=in_bytes(size), limit=in_bytes(MAX_IMAGE_BYTES)))
+            limit = in_bytes(MAX_IMAGE_BYTES)
+            self.sentence.setText(f"The image is {in_bytes(size)}; images larger than {limit} are not shown.")
         else:
             image, message = read_image(data, kind)
             self._picture = QPixmap.fromImage(image)
@@ -114,5 +113,4 @@ def read_image(data: bytes, kind: str) -> tuple[QImage, str]:
     if image.isNull():
         reason = reader.errorString().rstrip(".")
         return image, f"This {kind.upper()} image cannot be shown: {reason}."
-    text = "{format} image, {width} × {height} pixels."
-    return image, text.format(format=kind.upper(), width=grouped(size.width()), height=grouped(size.height()))
+    return image, f"{kind.upper()} image, {grouped(size.width())} × {grouped(size.height())} pixels."

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
 
 from msgspec import Struct
+from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QLine, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygon, QShowEvent
 from PySide6.QtWidgets import QToolTip, QWidget
@@ -39,21 +41,18 @@ class RowSide(QWidget):
         self.setAccessibleName(name)
         self.setAccessibleDescription(description)
 
+    @abstractmethod
     def describe(self, place: QPoint) -> str:
         """The tooltip for a pixel; empty where there is nothing."""
-        raise NotImplementedError
 
+    @abstractmethod
     def paint(self, painter: QPainter) -> None:
         """Paint what stands on the background."""
-        raise NotImplementedError
 
     def paintEvent(self, _: QPaintEvent) -> None:
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             painter.fillRect(self.rect(), self._look.base)
             self.paint(painter)
-        finally:
-            painter.end()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         is_over = bool(self.describe(event.position().toPoint()))
@@ -99,13 +98,10 @@ class Gutter(RowSide):
 
     def _update_strokes(self, moved: bool = True) -> None:
         columns, top, rows, caret = self._place
-        before = self.strokes
-        self.strokes = lay_out_arrows(self._arrows, columns, top, rows, self._lanes(), caret) if columns else []
+        before, lanes = self.strokes, max(0, (self.width() - _HEAD_SPACE) // LANE_WIDTH)
+        self.strokes = lay_out_arrows(self._arrows, columns, top, rows, lanes, caret) if columns else []
         if self.strokes != before or (moved and before):
             self.update()
-
-    def _lanes(self) -> int:
-        return max(0, (self.width() - _HEAD_SPACE) // LANE_WIDTH)
 
     # ---- geometry ----------------------------------------------------------------------------------------------
 
@@ -113,12 +109,9 @@ class Gutter(RowSide):
         assert row is not None
         return row * self._look.line + self._look.line // 2
 
-    def _lane(self, stroke: DrawnArrow) -> int:
-        return self.width() - _HEAD_SPACE - stroke.lane * LANE_WIDTH - LANE_WIDTH // 2
-
     def line_of(self, stroke: DrawnArrow) -> list[QPoint]:
         """The corners of a line from its source to the tip of its head."""
-        edge, lane = self.width() - 1, self._lane(stroke)
+        edge, lane = self.width() - 1, self.width() - _HEAD_SPACE - stroke.lane * LANE_WIDTH - LANE_WIDTH // 2
         if stroke.exit_row is None:
             if stroke.source is None:
                 return [QPoint(0, self._middle(stroke.target)), QPoint(edge, self._middle(stroke.target))]
@@ -130,13 +123,12 @@ class Gutter(RowSide):
 
     def stroke_at(self, place: QPoint) -> DrawnArrow | None:
         """The arrow nearest to a pixel, None if none is close."""
-        near = [(self._distance(stroke, place), not stroke.lit, at) for at, stroke in enumerate(self.strokes)]
-        best = min(near, default=None)
-        return self.strokes[best[2]] if best is not None and best[0] <= _HIT_DISTANCE else None
 
-    def _distance(self, stroke: DrawnArrow, place: QPoint) -> int:
-        corners = self.line_of(stroke)
-        return min(_distance(place, *pair) for pair in pairwise(corners))
+        def away(stroke: DrawnArrow) -> tuple[int, bool]:
+            return min(_distance(place, *pair) for pair in pairwise(self.line_of(stroke))), not stroke.lit
+
+        best = min(self.strokes, key=away, default=None)
+        return best if best is not None and away(best)[0] <= _HIT_DISTANCE else None
 
     # ---- tooltips----------------------------------------------------------------------------------------------
 
@@ -151,9 +143,8 @@ class Gutter(RowSide):
         if away is not None:
             columns, top, _, _ = self._place
             rows = away.start // columns - top - next(row for row in (stroke.source, stroke.target) if row is not None)
-            at_byte = f"{grouped(away.start)} ({hexadecimal(away.start)})"
-            words = UP if rows < 0 else DOWN
-            lines.append(words.format(place=at_byte, rows=count(abs(rows), "row")))
+            place_text = f"{grouped(away.start)} ({hexadecimal(away.start)})"
+            lines.append((UP if rows < 0 else DOWN).format(place=place_text, rows=count(abs(rows), "row")))
         return "\n".join(lines)
 
     # ---- Qt overrides ------------------------------------------------------------------------------------------
@@ -199,11 +190,11 @@ def _distance(place: QPoint, start: QPoint, stop: QPoint) -> int:
 
 def _head(before: QPoint, point: QPoint) -> QPolygon:
     """The triangle with its tip at ``point`` of a line that comes from ``before``."""
-    if before.y() == point.y():
-        back = point.x() - (HEAD_LENGTH if point.x() > before.x() else -HEAD_LENGTH)
-        return QPolygon([point, QPoint(back, point.y() - HEAD_LENGTH), QPoint(back, point.y() + HEAD_LENGTH)])
-    back = point.y() - (HEAD_LENGTH if point.y() > before.y() else -HEAD_LENGTH)
-    return QPolygon([point, QPoint(point.x() - HEAD_LENGTH, back), QPoint(point.x() + HEAD_LENGTH, back)])
+    is_level = before.y() == point.y()
+    along = HEAD_LENGTH if (point.x() > before.x() if is_level else point.y() > before.y()) else -HEAD_LENGTH
+    sides = (HEAD_LENGTH, -HEAD_LENGTH)
+    corners = [QPoint(along, aside) if is_level else QPoint(aside, along) for aside in sides]
+    return QPolygon([point, *(point - corner for corner in corners)])
 
 
 class DrawnArrow(Struct, frozen=True):
@@ -240,18 +231,17 @@ def lay_out_arrows(
     free: list[set[int]] = [set(range(-1, rows + 1)) for _ in range(lanes)]
     placed = []
     for stroke in visible:
-        low, high = stroke.rows
-        needed = set(range(low, high + 1))
+        needed = set(range(stroke.rows[0], stroke.rows[1] + 1))
         lane = next((at for at, left in enumerate(free) if needed <= left), None)
         if lane is not None:
             free[lane] -= needed
-            placed.append(DrawnArrow(stroke.arrow, lane, stroke.source, stroke.target, stroke.exit_row, stroke.lit))
+            placed.append(replace(stroke, lane=lane))
     return placed
 
 
 def _stroke(arrow: Arrow, columns: int, top: int, rows: int, caret: int) -> DrawnArrow | None:
-    source = None if arrow.source is None else _row(arrow.source.start, columns, top)
-    target = _row(arrow.target.start, columns, top)
+    source = None if arrow.source is None else arrow.source.start // columns - top
+    target = arrow.target.start // columns - top
     # A target may be long: only its first byte lights the arrow up.
     at_source = arrow.source is not None and arrow.source.start <= caret < arrow.source.stop
     lit = at_source or arrow.target.start == caret
@@ -260,11 +250,6 @@ def _stroke(arrow: Arrow, columns: int, top: int, rows: int, caret: int) -> Draw
         return None
     if len(shown) == 2 or source is None:
         return DrawnArrow(arrow, 0, source, target, None, lit)
-    here = shown[0]
-    there = target if here == source else source
-    exit_row = here + (1 if there > here else -1)
-    return DrawnArrow(arrow, 0, source if here == source else None, target if here == target else None, exit_row, lit)
-
-
-def _row(offset: int, columns: int, top: int) -> int:
-    return offset // columns - top
+    if source == shown[0]:
+        return DrawnArrow(arrow, 0, source, None, source + (1 if target > source else -1), lit)
+    return DrawnArrow(arrow, 0, None, target, target + (1 if source > target else -1), lit)

@@ -13,13 +13,13 @@ from PySide6.QtWidgets import QFrame, QLabel, QStackedWidget, QWidget
 from inspector.core.field import Census, Run, Structure
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
-from inspector.core.span import Span, Spans
+from inspector.core.numbers import count, grouped
+from inspector.core.span import Spans, total
 from inspector.core.verdict import Verdict
 from inspector.drawing.byte_class import SMALL_BLOCK, ByteClass, look_of
 from inspector.drawing.colouring import ColourBy
 from inspector.drawing.palette import FAMILY_HUES
 from inspector.gui.document.document import Document, Selection
-from inspector.gui.hex.accessible import accessible_text
 from inspector.gui.hex.beside.byte_band import BandFeed, ByteBand, shares_of
 from inspector.gui.hex.beside.data_inspector import DataInspector
 from inspector.gui.hex.beside.file_map import LABELLED_PX, NARROW_PX, WIDE_PX, FileMap
@@ -51,13 +51,47 @@ MAX_DAMAGE_SPANS = 1_000
 """The most damaged spans that are marked."""
 
 
+MAX_FINDINGS = 3
+"""Findings said of one byte."""
+
+
+def accessible_text(explanation: Explanation, byte: int | None) -> str:
+    """``offset 14, byte 3 of 4, CRC-32, value 0x4D6C0647, reads 06``, then enclosing fields and findings.
+
+    ``byte`` is the value of the byte, None while it has not been read.
+    """
+    parts = [f"offset {grouped(explanation.offset)}"]
+    sentences = [sentence for _, sentence in explanation.findings[:MAX_FINDINGS]]
+    if (more := len(explanation.findings) - MAX_FINDINGS) > 0:
+        sentences.append(count(more, "more finding"))
+    if explanation.fields:
+        leaf = explanation.fields[-1]
+        parts += [_position(leaf, explanation.offset), short(leaf.name)]
+        parts += [f"value {short(leaf.value)}"] if leaf.value else []
+        sentences += [short(leaf.note)] if leaf.note else []
+    parts += [f"reads {byte:02X}"] if byte is not None else []
+    parts += [f"in {short(row.name)}" for row in reversed(explanation.fields[:-1])]
+    return ". ".join(each.rstrip(".") for each in (", ".join(filter(None, parts)), *sentences))
+
+
+def _position(leaf: FieldRow, offset: int) -> str:
+    """The position of a byte in a field, counted from one across all its spans."""
+    before = 0
+    for start, stop in leaf.spans:
+        if start <= offset < stop:
+            number, size = before + offset - start + 1, total(leaf.spans)
+            return f"byte {grouped(number)} of {grouped(size)}"
+        before += stop - start
+    return ""
+
+
 def hover_text(explanation: Explanation) -> str:
     """The tooltip for a byte: its field, value, note and first findings."""
     if not explanation.fields:
         return ""
     leaf = explanation.fields[-1]
     value = f" = {short(leaf.value)}" if leaf.value else ""
-    findings = [sentence for _, sentence in explanation.findings[:3]]
+    findings = [sentence for _, sentence in explanation.findings[:MAX_FINDINGS]]
     lines = [path_text(explanation.fields) + value, short(leaf.note), *findings]
     return "\n".join(line for line in lines if line)
 
@@ -83,21 +117,16 @@ class HexPane(QWidget):
         super().__init__(parent)
         self._document = document
         self._info: LayerInfo | None = None
-        self._model: HexModel | None = None
         self._following = False
-        self._damage: list[Span] = []
+        self._damage: Spans = ()
         self._unread: tuple[int, Spans] = (0, ())
-        self._roles = 0
-        self._verdicts = 0
         self._counted: int | None = None
         """The layer of which structures and verdicts are counted as they are now; None if none is."""
-        self._by = ColourBy.STRUCTURE
         self._census: Census = Census()
         self._judged: dict[Verdict, int] = {}
-        self._edited: Spans = ()
         self.text_limit = MAX_TEXT_BYTES
         self.strip = ModeStrip("EDIT", "Stop Editing", "Stop overwriting bytes; pending changes stay (Ctrl+Shift+B)")
-        self.strip.say(EDIT_SENTENCE)
+        self.strip.sentence.setText(EDIT_SENTENCE)
         self.experiment = ModeStrip("EXPERIMENT", "Leave Experiment", "Drop the steps and show the archive as it is")
         self.replay = ModeStrip("REPLAY", "Leave Replay", "Show the archive as it is")
         self.bar = LayerBar(document)
@@ -112,8 +141,7 @@ class HexPane(QWidget):
         self.legend.hide()  # until there are colours to explain
         self.inspector = DataInspector()
         self._bookmarks: tuple[tuple[int, int, str], ...] = ()
-        self._notes: dict[int, str] = {}
-        self._all_notes: tuple[tuple[int, Structure], ...] = ()
+        self._notes: tuple[tuple[int, Structure], ...] = ()
         self.inspected = (0, 0)
         """The layer and the offset of the bytes that the inspector reads."""
         self.text = TextView()
@@ -144,18 +172,18 @@ class HexPane(QWidget):
         self.hex.scrolled.connect(self.band.setShown)
         self.band.jumped.connect(self._jump)
         self.band_feed.measured.connect(self._update_legend)
-        self.hex.menuRequested.connect(self._show_menu)
+        self.hex.menuRequested.connect(lambda _, place: self.menuRequested.emit(place))
         self.hex.lane.chosen.connect(self._choose_structure)
         self.legend.litChanged.connect(self._light)
         self.legend.stepRequested.connect(self._step)
-        self.map.show_state(by=self._by)
+        self.map.show_state(by=ColourBy.STRUCTURE)
         self.map.rowsRequested.connect(self._draw_map)
         self.map.jumped.connect(self._jump)
 
     def swatch(self, row: FieldRow) -> QColor:
         """The colour of a field in the hex view: of its structure, or of its role where that is asked for."""
         colours = self.hex.look.colours
-        if self._by is ColourBy.KIND or row.family is None:
+        if self.map.by is ColourBy.KIND or row.family is None:
             return QColor(colours.fill(row.role))
         return QColor(colours.tones[FAMILY_HUES[row.family]].fills[1][0])
 
@@ -163,7 +191,6 @@ class HexPane(QWidget):
 
     def set_colour_by(self, by: ColourBy) -> None:
         """Colour bytes and map by structure or by something else."""
-        self._by = by
         self.hex.setColourBy(by)
         self.map.show_state(by=by)
         self._show_bands()
@@ -175,7 +202,7 @@ class HexPane(QWidget):
         self._show_bands()
 
     def _show_bands(self) -> None:
-        is_shown = self._bands_wanted or self._by is ColourBy.ENTROPY
+        is_shown = self._bands_wanted or self.map.by is ColourBy.ENTROPY
         if is_shown is self.band.isHidden():
             self.band.setVisible(is_shown)
             self.band_feed.ask()
@@ -204,31 +231,26 @@ class HexPane(QWidget):
         self._bookmarks = tuple(bookmarks)
         self._show_bookmarks()
 
+    def _show_bookmarks(self) -> None:
+        size, layer = self._info.size if self._info is not None else 0, self._document.layer
+        there = {at: visible(note) for which, at, note in sorted(self._bookmarks) if which == layer and at < size}
+        self.hex.paint_with(bookmarks=list(there))
+        self.map.show_state(bookmarks=there)
+
     def set_notes(self, notes: Iterable[tuple[int, Structure]]) -> None:
         """Outline the notes (layer and structure) of the layer shown on the bytes, and name them beside."""
-        self._all_notes = tuple(notes)
-        self._show_notes()
+        self._notes = tuple(notes)
+        self._show_notes(self.hex.model())
 
-    def _show_notes(self) -> None:
-        if self._model is not None:
-            size, layer = self._model.size, self._document.layer
-            self._model.set_notes([each for which, each in self._all_notes if which == layer and each.stop <= size])
-
-    def _show_bookmarks(self) -> None:
-        size = self._info.size if self._info is not None else 0
-        layer = self._document.layer
-        self._notes = {at: visible(note) for which, at, note in self._bookmarks if which == layer and at < size}
-        self.hex.paint_with(bookmarks=sorted(self._notes))
-        self.map.show_state(bookmarks=dict(sorted(self._notes.items())))
+    def _show_notes(self, model: HexModel | None) -> None:
+        if model is not None:
+            layer = self._document.layer
+            model.set_notes([each for which, each in self._notes if which == layer and each.stop <= model.size])
 
     def set_edited(self, spans: Spans) -> None:
         """Underline the bytes of the layer that are not on disk yet."""
-        self._edited = spans
         self.hex.mark(edited=spans)
         self._update_legend()
-
-    def _show_menu(self, _: int, place: QPoint) -> None:
-        self.menuRequested.emit(place)
 
     # ---- bytes -------------------------------------------------------------------------------------------------
 
@@ -246,12 +268,12 @@ class HexPane(QWidget):
         self._show_bookmarks()
         if is_new:
             self._show_mode(Mode.HEX)
-            self._model = HexModel(info.size, partial(self._fetch, info.layer))
-            self._model.changed.connect(self._describe_look)
-            self._show_notes()
-            self.hex.setModel(self._model)  # which also updates the frame of the map
+            model = HexModel(info.size, partial(self._fetch, info.layer))
+            model.changed.connect(self._describe_look)
+            self._show_notes(model)
+            self.hex.setModel(model)  # which also updates the frame of the map
             if self.hex.isVisible():
-                self._model.request(*self.hex.shown())  # before all that the panels ask for
+                model.request(*self.hex.shown())  # before all that the panels ask for
             self.hex.setEmptyText("There are no bytes.")
             self._show_unread()
             self._show_changed()
@@ -260,8 +282,8 @@ class HexPane(QWidget):
 
     def _changed(self) -> None:
         """Refetch bytes and colours, which may have changed."""
-        if self._info is not None and self._model is not None:
-            self._model.invalidate(self._info.size)
+        if self._info is not None and (model := self.hex.model()) is not None:
+            model.invalidate(self._info.size)
             self._show_changed()
 
     def _show_changed(self) -> None:
@@ -269,7 +291,7 @@ class HexPane(QWidget):
         self.band_feed.ask()
         self._mark_damage()
         self._counted = None
-        self._draw_map(self.map.rows())
+        self._draw_map(self.map.height())
         self._follow(self._document.selection)
 
     def _fetch(self, layer: int, start: int, stop: int, deliver: Callable[[bytes, list[Run]], None]) -> None:
@@ -284,12 +306,11 @@ class HexPane(QWidget):
         layer = self._document.layer
 
         def take(spans: Spans) -> None:
-            if layer != self._document.layer:
-                return
-            self._damage = list(spans)
-            self.map.show_state(damage=self._damage)
-            self._show_damage()
-            self._update_legend()
+            if layer == self._document.layer:
+                self._damage = spans
+                self.map.show_state(damage=spans)
+                self._show_damage()
+                self._update_legend()
 
         self._document.client.ask(ArchiveRequests.damage, layer, MAX_DAMAGE_SPANS).then(take)
 
@@ -315,44 +336,38 @@ class HexPane(QWidget):
         if self._info is None or rows <= 0:
             return
         document, layer = self._document, self._info.layer
-        document.start(ArchiveRequests.overview, layer, rows).then(self._show_map, bool)
+        document.start(ArchiveRequests.overview, layer, rows).then(partial(self._learn, self.map, "sets"), bool)
         if layer != self._counted:
             # Structures and verdicts are the same however high the map is.
-            document.start(ArchiveRequests.census, layer).then(partial(self._learn, "_census"), bool)
-            document.start(ArchiveRequests.verdict_counts, layer).then(partial(self._learn, "_judged"), bool)
+            document.start(ArchiveRequests.census, layer).then(partial(self._learn, self, "_census"), bool)
+            document.start(ArchiveRequests.verdict_counts, layer).then(partial(self._learn, self, "_judged"), bool)
             self._counted = layer
+        show_verdicts = partial(self._learn, self.map, "verdicts")
         if document.status.checked or document.status.judged:
-            document.start(ArchiveRequests.verdict_overview, layer, rows).then(self._show_verdicts, bool)
+            document.start(ArchiveRequests.verdict_overview, layer, rows).then(show_verdicts, bool)
         else:
-            self._show_verdicts([])  # verdicts of an earlier version of the bytes
+            show_verdicts([])  # verdicts of an earlier version of the bytes
 
-    def _show_verdicts(self, sets: list[int]) -> None:
-        self.map.show_state(verdicts=sets)
-        self._learn("_verdicts", reduce(or_, sets, 0))
-
-    def _show_map(self, sets: list[int]) -> None:
-        self.map.show_state(sets=sets)
-        self._learn("_roles", reduce(or_, sets, 0))
-
-    def _learn(self, name: str, found: object) -> None:
-        """Take what the legend is made of."""
-        setattr(self, name, found)
+    def _learn(self, which: QWidget, name: str, found: object) -> None:
+        """Take what the map or the legend is made of."""
+        setattr(which, name, found)
+        self.map.redraw()
         self._update_legend()
 
     def _update_legend(self) -> None:
         """Limit the legend to the colours in use."""
-        entries: list[LegendEntry]
-        if self._by is ColourBy.STRUCTURE:
+        entries, by = [LegendEntry(_BY_MEMBER)], self.map.by
+        if by is ColourBy.STRUCTURE:
             entries = structure_entries(self._census)
-        elif self._by is ColourBy.KIND:
-            entries = role_entries(self._roles)
-        else:
-            entries = verdict_entries(self._judged) if self._by is ColourBy.VERDICT else [LegendEntry(_BY_MEMBER)]
+        elif by is ColourBy.KIND:
+            entries = role_entries(reduce(or_, self.map.sets, 0))
+        elif by is ColourBy.VERDICT:
+            entries = verdict_entries(self._judged)
         if not self.band.isHidden() and self.band_feed.whole is not None:
             looks = class_entries(shares_of(self.band_feed.whole))
-            entries = looks if self._by is ColourBy.ENTROPY else [*entries, *looks]
-        unread = bool(self.hex.scene.unread)
-        self.legend.setEntries(entries, bool(self._damage), self._verdicts, bool(self._edited), unread)
+            entries = looks if by is ColourBy.ENTROPY else [*entries, *looks]
+        scene, judged = self.hex.scene, reduce(or_, self.map.verdicts, 0)
+        self.legend.setEntries(entries, bool(self._damage), judged, bool(scene.edited), bool(scene.unread))
 
     def _light(self, entry: LegendEntry | None) -> None:
         """Light the bytes of an entry of the legend up, in the hex view and in the map."""
@@ -366,26 +381,25 @@ class HexPane(QWidget):
         if entry.kind is None or self._info is None:
             return
         place = (self._info.layer, selection.caret, entry.kind, entry.unused, backwards)
-        document.start(ArchiveRequests.next_structure, *place).then(self._show_structure)
 
-    def _show_structure(self, target: Target | None) -> None:
-        if target is not None:
-            self._document.go_to(target.layer, target.start, target.stop, "step")
+        def show(target: Target | None) -> None:
+            if target is not None:
+                document.go_to(target.layer, target.start, target.stop, "step")
+
+        document.start(ArchiveRequests.next_structure, *place).then(show)
 
     def _choose_structure(self, structure: Structure) -> None:
         """Select the structure whose name was clicked, or the bytes of a note."""
-        layer = self._document.layer
-        if not structure.path:
-            self._document.go_to(layer, structure.start, structure.stop, "lane")
-            return
+        document, layer = self._document, self._document.layer
 
         def select(row: FieldRow | None) -> None:
             if row is not None:
-                self._document.select_field(layer, row, "lane")
+                document.select_field(layer, row, "lane")
 
-        self._document.client.ask(ArchiveRequests.field, layer, structure.path).then(
-            select, self._document.reported.emit
-        )
+        if structure.path:
+            document.client.ask(ArchiveRequests.field, layer, structure.path).then(select, document.reported.emit)
+        else:
+            document.go_to(layer, structure.start, structure.stop, "lane")
 
     def _jump(self, offset: int) -> None:
         self._document.go_to(self._document.layer, offset, offset, "map")
@@ -421,10 +435,10 @@ class HexPane(QWidget):
 
     def look_at(self, offset: int) -> str:
         """What the block around a byte looks like, in words; empty where no bands are shown or it has not arrived."""
-        if self.band.isHidden() or self._model is None:
+        model, start = self.hex.model(), offset // SMALL_BLOCK * SMALL_BLOCK
+        if self.band.isHidden() or model is None:
             return ""
-        start = offset // SMALL_BLOCK * SMALL_BLOCK
-        pieces = self._model.bytes_at(start, min(start + SMALL_BLOCK, self._model.size))
+        pieces = model.bytes_at(start, min(start + SMALL_BLOCK, model.size))
         return look_of(pieces[0][1]).text if pieces and pieces[0][0] == start else ""
 
     def _describe_look(self, *_: object) -> None:
@@ -447,11 +461,12 @@ class HexPane(QWidget):
 
     def _hovered(self, explanation: Explanation | None) -> None:
         if explanation is not None and explanation.layer == self._document.layer:
-            note = self._notes.get(explanation.offset)
-            mark = "" if note is None else f"\nBookmark: {note}".rstrip(": ")
-            look = self.look_at(explanation.offset)
-            mark = f"\nLooks like: {look}{mark}" if look else mark
-            self.hex.setHoverText(explanation.offset, plain(hover_text(explanation) + mark))
+            at = explanation.offset
+            look, note = self.look_at(at), self.map.bookmarks.get(at)
+            lines = [hover_text(explanation)]
+            lines += [f"Looks like: {look}"] if look else []
+            lines += [] if note is None else [f"Bookmark: {note}".rstrip(": ")]
+            self.hex.setHoverText(at, plain("\n".join(lines)))
 
     # ---- content -----------------------------------------------------------------------------------------------
 
@@ -464,7 +479,7 @@ class HexPane(QWidget):
         self._show_mode(mode)
 
     def _show_mode(self, mode: Mode) -> None:
-        self.bar.set_mode(mode)
+        self.bar.modes[mode].setChecked(True)
         self._stack.setCurrentWidget(self._views[mode])
         self.legend.setVisible(mode is Mode.HEX)
         content = self._document.content
@@ -474,11 +489,9 @@ class HexPane(QWidget):
         self._document.read_start(content.layer.layer, limit, lambda data: self._take_content(mode, content, data))
 
     def _take_content(self, mode: Mode, content: ContentInfo, data: bytes) -> None:
-        if content is not self._document.content:
-            return
-        if mode is Mode.TEXT:
+        if content is self._document.content and mode is Mode.TEXT:
             self.text.show_text(data, content.encoding or "latin-1", content.layer.size)
-        else:
+        elif content is self._document.content:
             self.image.show_image(data, content.image or "", content.layer.size)
 
 
@@ -503,10 +516,6 @@ class ModeStrip(QFrame):
         self.stop = push_button(stop, tip, self.stopRequested)
         in_row(self.mark, (self.sentence, 1), self.stop, on=self, edge=(2 * GRID, 0, 2 * GRID, 0))
         self.hide()
-
-    def say(self, sentence: str) -> None:
-        """Show what the mode means."""
-        self.sentence.setText(sentence)
 
     def minimumSizeHint(self) -> QSize:
         """The sentence may be cut off entirely."""

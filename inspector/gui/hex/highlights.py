@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from inspector.core.field import Run, Structure
@@ -22,32 +23,23 @@ class Tint(NamedTuple):
 
 def tints(runs: Iterable[Run], by: ColourBy = ColourBy.KIND) -> list[Tint]:
     """Tints for runs in file order; neighbours of the same colour are merged."""
-    found: list[Tint] = []
     paint_of = PAINTS[by]
-    for run in runs:
-        paint = paint_of(run)
-        if paint is None:
-            continue
-        if found:
-            start, stop, last = found[-1]
-            if stop == run.start and last == paint:
-                found[-1] = Tint(start, run.stop, paint)
-                continue
-        found.append(Tint(run.start, run.stop, paint))
-    return found
+    return _joined(Tint(run.start, run.stop, paint) for run in runs if (paint := paint_of(run)) is not None)
+
+
+def _joined(found: Iterable[Tint]) -> list[Tint]:
+    joined: list[Tint] = []
+    for each in found:
+        if joined and joined[-1].stop == each.start and joined[-1].paint == each.paint:
+            each = joined.pop()._replace(stop=each.stop)  # noqa: PLW2901 - the two are one
+        joined.append(each)
+    return joined
 
 
 def look_tints(start: int, data: bytes) -> list[Tint]:
     """Tints by what bytes look like, in whole blocks; ``start`` is the first byte of a block."""
-    found: list[Tint] = []
-    for at in range(0, len(data), SMALL_BLOCK):
-        block = data[at : at + SMALL_BLOCK]
-        paint = paint_of_look(look_of(block).byte_class)
-        first = start + at
-        if found and found[-1].paint == paint:
-            first = found.pop().start
-        found.append(Tint(first, start + at + len(block), paint))
-    return found
+    blocks = ((start + at, data[at : at + SMALL_BLOCK]) for at in range(0, len(data), SMALL_BLOCK))
+    return _joined(Tint(at, at + len(block), paint_of_look(look_of(block).byte_class)) for at, block in blocks)
 
 
 def structures_of(runs: Iterable[Run]) -> list[Structure]:
@@ -66,14 +58,9 @@ def structures_of(runs: Iterable[Run]) -> list[Structure]:
 
 def clip_tints(sorted_tints: Sequence[Tint], start: int, stop: int) -> list[Tint]:
     """The parts of tints (in file order, disjoint) in ``[start, stop)``."""
-    index = max(0, bisect_right(sorted_tints, start, key=lambda tint: tint.start) - 1)
-    found: list[Tint] = []
-    while index < len(sorted_tints) and sorted_tints[index].start < stop:
-        first, end, paint = sorted_tints[index]
-        if end > start:
-            found.append(Tint(max(first, start), min(end, stop), paint))
-        index += 1
-    return found
+    first = max(0, bisect_right(sorted_tints, start, key=lambda tint: tint.start) - 1)
+    inside = takewhile(lambda tint: tint.start < stop, sorted_tints[first:])
+    return [Tint(max(low, start), min(high, stop), paint) for low, high, paint in inside if high > start]
 
 
 def merged(spans: Iterable[tuple[int, int]], size: int) -> list[Span]:

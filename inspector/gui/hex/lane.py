@@ -141,7 +141,7 @@ class StructureLane(RowSide):
             self.brackets, key=lambda each: (not each.begins, each.structure.kind.shape is Shape.GROUP)
         ):
             metrics = QFontMetrics(self._font_of(bracket))
-            text = plain_line(bracket.text)
+            text = " ".join(bracket.text[:_MAX_NAME].split("\n"))
             width = metrics.horizontalAdvance(text)
             row = next(
                 (
@@ -156,7 +156,7 @@ class StructureLane(RowSide):
             if room < _MIN_LABEL_WIDTH:
                 left_out.setdefault(row, []).append(bracket)
                 continue
-            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+            shown = self._elided(bracket, text, room)
             width = metrics.horizontalAdvance(shown)
             self._labels.append((self._rect(x, row, width + _BAR), (bracket,), shown))
             free[row] = x + width + _BAR + _LABEL_GAP
@@ -166,16 +166,16 @@ class StructureLane(RowSide):
 
     def _make_room(self, row: int) -> None:
         """Shorten the last name of a row so that an ellipsis fits behind it."""
-        inside = [at for at, (rect, _, _) in enumerate(self._labels) if rect.top() == row * self._look.line]
-        if not inside:
-            return
-        at = inside[-1]
-        rect, brackets, text = self._labels[at]
-        most = self.width() - _MORE_WIDTH - rect.left()
-        if rect.width() > most:
-            metrics = QFontMetrics(self._font_of(brackets[0]))
-            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, most - _BAR)
-            self._labels[at] = (self._rect(rect.left(), row, most), brackets, shown)
+        for at, (rect, brackets, text) in reversed([*enumerate(self._labels)]):
+            if rect.top() == row * self._look.line:
+                most = self.width() - _MORE_WIDTH - rect.left()
+                if rect.width() > most:
+                    shown = self._elided(brackets[0], text, most - _BAR)
+                    self._labels[at] = (self._rect(rect.left(), row, most), brackets, shown)
+                return
+
+    def _elided(self, bracket: Bracket, text: str, room: int) -> str:
+        return QFontMetrics(self._font_of(bracket)).elidedText(text, Qt.TextElideMode.ElideRight, room)
 
     def _rect(self, x: int, row: int, width: int) -> QRect:
         return QRect(x, row * self._look.line, width, self._look.line)
@@ -210,47 +210,30 @@ class StructureLane(RowSide):
 
     def paint(self, painter: QPainter) -> None:
         for bracket in self.brackets:
-            self._draw_bracket(painter, bracket, self._look)
+            x = self._x_of(bracket)
+            top = bracket.first * self._look.line + (2 if bracket.begins else 0)
+            bottom = (bracket.last + 1) * self._look.line - (3 if bracket.ends else 0)
+            ticks = [y for y, is_end in ((top, bracket.begins), (bottom, bracket.ends)) if is_end]
+            painter.setPen(QPen(QColor(line_of(bracket.family, self._look.colours)), 2))
+            painter.drawLines([QLine(x, top, x, bottom), *(QLine(x, y, x + _TICK, y) for y in ticks)])
         for rect, brackets, text in self._labels:
             self._draw_label(painter, rect, brackets[0], text, self._look)
 
-    def _draw_bracket(self, painter: QPainter, bracket: Bracket, look: Look) -> None:
-        x, top, bottom = self._x_of(bracket), bracket.first * look.line, (bracket.last + 1) * look.line
-        if bracket.begins:
-            top += 2
-        if bracket.ends:
-            bottom -= 3
-        lines = [QLine(x, top, x, bottom)]
-        if bracket.begins:
-            lines.append(QLine(x, top, x + _TICK, top))
-        if bracket.ends:
-            lines.append(QLine(x, bottom, x + _TICK, bottom))
-        painter.setPen(QPen(QColor(line_of(bracket.family, look.colours)), 2))
-        painter.drawLines(lines)
-
     def _draw_label(self, painter: QPainter, rect: QRect, bracket: Bracket, text: str, look: Look) -> None:
-        line = QColor(line_of(bracket.family, look.colours))
+        line, structure = QColor(line_of(bracket.family, look.colours)), bracket.structure
         painter.fillRect(QRect(rect.left(), rect.top() + 3, 3, rect.height() - 6), line)
-        structure = bracket.structure
         is_damaged = structure.family is not None and overlaps(self._damage, structure.start, structure.stop)
-        quiet = not bracket.begins or structure.unused
-        pen = look.damage.color() if is_damaged else look.quiet.color() if quiet else look.text.color()
-        painter.setPen(pen)
+        is_quiet = not bracket.begins or structure.unused
+        painter.setPen(look.damage.color() if is_damaged else (look.quiet if is_quiet else look.text).color())
         painter.setFont(self._font_of(bracket))
-        painter.drawText(
-            rect.adjusted(_BAR, 0, 2, 0), int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), text
-        )
+        flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        painter.drawText(rect.adjusted(_BAR, 0, 2, 0), int(flags), text)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Choose the structure under the pointer."""
         bracket = self.bracket_at(event.position().toPoint())
         if bracket is not None and event.button() is Qt.MouseButton.LeftButton:
             self.chosen.emit(bracket.structure)
-
-
-def plain_line(text: str) -> str:
-    """A name on one line, short enough to measure."""
-    return " ".join(text[:_MAX_NAME].split("\n"))
 
 
 _MAX_NAME = 200

@@ -83,8 +83,7 @@ class LayerBar(QWidget):
         return button
 
     def _outer_button(self, location: str) -> QToolButton:
-        name = name_of(location)
-        short = name if len(name) <= MAX_OUTER_CHARACTERS else f"…{name[1 - MAX_OUTER_CHARACTERS :]}"
+        short = _end_of(name_of(location), MAX_OUTER_CHARACTERS)
         tip = plain(f"Open {visible(location)}, around this archive")
         button = dressed(QToolButton(), text=escaped(short), toolTip=tip, autoRaise=True)
         button.clicked.connect(lambda: self.outerChosen.emit(location))
@@ -113,10 +112,7 @@ class LayerBar(QWidget):
     def _content_text(self, shown: LayerInfo | None) -> str:
         if shown is None or shown.kind is not LayerKind.CONTENT:
             return "Content"
-        title = (
-            shown.title if len(shown.title) <= MAX_TITLE_CHARACTERS else "…" + shown.title[1 - MAX_TITLE_CHARACTERS :]
-        )
-        return escaped(f"Content of {title}")
+        return escaped(f"Content of {_end_of(shown.title, MAX_TITLE_CHARACTERS)}")
 
     def _fill_files(self, files: list[LayerInfo], shown: LayerInfo | None) -> None:
         if [self.files.itemData(i) for i in range(self.files.count())] != [info.layer for info in files]:
@@ -127,24 +123,15 @@ class LayerBar(QWidget):
             self.files.setCurrentIndex(index)
 
     def _show_modes(self, is_content: bool) -> None:
-        content = self._document.content
-        available = {
-            Mode.HEX: is_content,
-            Mode.TEXT: is_content and content is not None and content.encoding is not None,
-            Mode.IMAGE: is_content and content is not None and content.image is not None,
-        }
-        several = sum(available.values()) > 1
-        for mode, button in self.modes.items():
-            button.setVisible(available[mode] and several)
-
-    def set_mode(self, mode: Mode) -> None:
-        """Check the button of a mode."""
-        self.modes[mode].setChecked(True)
+        content = self._document.content if is_content else None
+        is_text = content is not None and content.encoding is not None
+        is_image = content is not None and content.image is not None
+        for mode, available in ((Mode.HEX, is_text or is_image), (Mode.TEXT, is_text), (Mode.IMAGE, is_image)):
+            self.modes[mode].setVisible(available)
 
     def _inner(self) -> LayerInfo | None:
         """The first inner stream, None if no file has one."""
-        inner = [info for info in self._document.layers if info.kind is LayerKind.INNER]
-        return inner[0] if inner else None
+        return next((info for info in self._document.layers if info.kind is LayerKind.INNER), None)
 
     def _choose_kind(self) -> None:
         document = self._document
@@ -156,3 +143,7 @@ class LayerBar(QWidget):
         elif kind is LayerKind.CONTENT and document.selection.member is not None:
             document.open_content(document.selection.member)
         self.refresh()
+
+
+def _end_of(text: str, most: int) -> str:
+    return text if len(text) <= most else f"…{text[1 - most :]}"

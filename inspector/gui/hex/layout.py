@@ -1,8 +1,9 @@
-"""Layout of the hex view: columns in character cells, the text of a row, and the scroll position in rows."""
+"""The hex view without pixels: columns in character cells, rows and bytes as text, the scroll position, the caret."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from functools import cached_property
 from math import floor
 
@@ -46,14 +47,9 @@ class Layout(Struct, frozen=True, dict=True):
         return self.digits + _GAP
 
     @cached_property
-    def hex_cells(self) -> int:
-        """The width of the hex column in cells."""
-        return _hex_cells(self.columns)
-
-    @cached_property
     def text_start(self) -> int:
         """The first cell of the text column."""
-        return self.hex_start + self.hex_cells + _GAP
+        return self.hex_start + _hex_cells(self.columns) + _GAP
 
     @cached_property
     def cells(self) -> int:
@@ -67,10 +63,6 @@ class Layout(Struct, frozen=True, dict=True):
     def text_cell(self, column: int) -> int:
         """The cell of a byte's character."""
         return self.text_start + column
-
-    def row_of(self, offset: int) -> int:
-        """The row of the byte at ``offset``."""
-        return offset // self.columns
 
     def span_of(self, row: int) -> Span:
         """The bytes of a row; empty for rows that do not exist."""
@@ -101,10 +93,6 @@ class Layout(Struct, frozen=True, dict=True):
         left = self.text_cell(offset % self.columns) if in_text else self.hex_cell(offset % self.columns) - 0.5
         inside = left <= cell < left + (1 if in_text else 3) and offset // self.columns == row
         return offset if inside else None
-
-    def offset_text(self, row: int) -> str:
-        """The offset column of a row."""
-        return self.number_text(row * self.columns)
 
     def number_text(self, offset: int) -> str:
         """An offset as in the offset column."""
@@ -180,20 +168,16 @@ def pieces_of(layout: Layout, selected: Span, base: int) -> list[tuple[int, int,
     ``selected`` is a span of at least one byte in the row that starts at ``base``.
     """
     first, stop = selected.start - base, selected.stop - base
-    marks = (
-        (layout.hex_cell(first), layout.hex_cell(stop - 1) + 2),
-        (layout.text_cell(first), layout.text_cell(stop)),
+    low, high = layout.hex_cell(first), layout.hex_cell(stop - 1) + 2
+    text_low, text_high = layout.text_cell(first), layout.text_cell(stop)
+    pieces = (
+        (layout.hex_start, low, False),
+        (low, high, True),
+        (high, text_low, False),
+        (text_low, text_high, True),
+        (text_high, layout.cells, False),
     )
-    found: list[tuple[int, int, bool]] = []
-    at = layout.hex_start
-    for low, high in marks:
-        if at < low:
-            found.append((at, low, False))
-        found.append((low, high, True))
-        at = high
-    if at < layout.cells:
-        found.append((at, layout.cells, False))
-    return found
+    return [piece for piece in pieces if piece[0] < piece[1]]
 
 
 MAX_BAR_VALUE = 1 << 30
@@ -256,3 +240,141 @@ class RowScroll:
     def from_bar(self, value: int) -> int:
         """The position for a value of the scroll bar."""
         return value if self.last <= MAX_BAR_VALUE else value * self.last // MAX_BAR_VALUE
+
+
+# ---- the caret and the selection -------------------------------------------------------------------------------------
+
+
+class Pane(StrEnum):
+    """The column with the keyboard focus."""
+
+    HEX = "hex"
+    TEXT = "text"
+
+
+class Move(StrEnum):
+    """A movement of the caret."""
+
+    LEFT = "left"
+    RIGHT = "right"
+    UP = "up"
+    DOWN = "down"
+    PAGE_UP = "page up"
+    PAGE_DOWN = "page down"
+    ROW_START = "start of row"
+    ROW_END = "end of row"
+    FILE_START = "start of file"
+    FILE_END = "end of file"
+
+
+class Cursor:
+    """A caret on one of ``size`` bytes, and an anchor while bytes are selected.
+
+    The selection runs from the anchor to the caret, both included: the byte at the caret, which the panels explain, is
+    always part of it.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.caret = 0
+        self.pane = Pane.HEX
+        self._anchor: int | None = None
+
+    @property
+    def selected(self) -> Span | None:
+        """The selected bytes, or None."""
+        if self._anchor is None:
+            return None
+        return Span(min(self._anchor, self.caret), max(self._anchor, self.caret) + 1)
+
+    @property
+    def selection(self) -> Span:
+        """The selected bytes; an empty span at the caret if there are none."""
+        return self.selected or Span(self.caret, self.caret)
+
+    @property
+    def selected_or_caret(self) -> Span:
+        """The selected bytes, or else the byte at the caret; empty only for an empty layer."""
+        return self.selected or Span(self.caret, min(self.caret + 1, self.size))
+
+    def resize(self, size: int) -> None:
+        """Change the number of bytes and clamp the caret and the selection to it."""
+        self.size = size
+        self.caret = self._clamped(self.caret)
+        if self._anchor is not None:
+            self._anchor = self._clamped(self._anchor) if size else None
+
+    def place(self, offset: int, extend: bool = False) -> None:
+        """Put the caret on the byte nearest to ``offset``; ``extend`` selects from the old caret or anchor."""
+        if not extend or not self.size:
+            self._anchor = None
+        elif self._anchor is None:
+            self._anchor = self.caret
+        self.caret = self._clamped(offset)
+
+    def select(self, start: int, stop: int) -> None:
+        """Select the bytes ``[start, stop)`` with the caret on the first; an empty range selects nothing."""
+        start, stop = max(0, start), min(stop, self.size)
+        self.place(start)
+        if start < stop:
+            self._anchor = stop - 1
+
+    def clear(self) -> None:
+        """Select nothing."""
+        self._anchor = None
+
+    def move(self, move: Move, columns: int, page: int, extend: bool = False) -> None:
+        """Move the caret in rows of ``columns`` bytes and pages of ``page`` rows."""
+        row_start, last = self.caret - self.caret % columns, max(0, self.size - 1)
+        targets = {
+            Move.LEFT: self.caret - 1,
+            Move.RIGHT: self.caret + 1,
+            Move.UP: self._by_rows(-1, columns),
+            Move.DOWN: self._by_rows(1, columns),
+            Move.PAGE_UP: self._by_rows(-page, columns),
+            Move.PAGE_DOWN: self._by_rows(page, columns),
+            Move.ROW_START: row_start,
+            Move.ROW_END: min(row_start + columns - 1, last),
+            Move.FILE_START: 0,
+            Move.FILE_END: last,
+        }
+        self.place(targets[move], extend)
+
+    def _by_rows(self, rows: int, columns: int) -> int:
+        """The byte in the same column ``rows`` rows away, clamped to the first and last row."""
+        row, column = divmod(self.caret, columns)
+        last_row = max(0, self.size - 1) // columns
+        return min(max(0, row + rows), last_row) * columns + column
+
+    def _clamped(self, offset: int) -> int:
+        return max(0, min(offset, self.size - 1))
+
+
+# ---- the clipboard ---------------------------------------------------------------------------------------------------
+
+MAX_COPY_BYTES = 4 << 20
+"""The most bytes copied at once: as a C array they are 25 MB of text."""
+_PER_LINE = 16
+
+
+class CopyFormat(StrEnum):
+    """The format of copied bytes; values are the labels of the menu."""
+
+    HEX = "Hex"
+    TEXT = "Text"
+    C = "C Array"
+    PYTHON = "Python Bytes"
+
+
+def formatted(data: bytes, copy_format: CopyFormat) -> str:
+    """``data`` as text in one of the formats."""
+    lines = [data[at : at + _PER_LINE] for at in range(0, len(data), _PER_LINE)]
+    if copy_format is CopyFormat.HEX:
+        return data.hex(" ").upper()
+    if copy_format is CopyFormat.C:
+        body = "".join(f"    {', '.join(f'0x{byte:02X}' for byte in line)},\n" for line in lines)
+        return f"const unsigned char data[{len(data)}] = {{\n{body}}};\n"
+    if copy_format is CopyFormat.PYTHON:
+        return "(\n" + "".join(f"    {line!r}\n" for line in lines) + ")" if len(lines) > 1 else repr(data)
+    # UTF-8; invalid bytes become U+FFFD, and so does NUL, which truncates the clipboard of many systems.
+    return data.decode("utf-8", "replace").replace("\0", "\N{REPLACEMENT CHARACTER}")

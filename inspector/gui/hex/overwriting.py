@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 
 from inspector.core.numbers import in_bytes
-from inspector.gui.hex.cursor import Pane
+from inspector.gui.hex.layout import Pane
 from inspector.gui.hex.view import HexView
 
 _COMMAND_MODIFIERS = (
@@ -27,7 +27,8 @@ class Overwriting(QObject):
     def __init__(self, view: HexView) -> None:
         super().__init__(view)
         self._view = view
-        self._state = TypingState()
+        self._half: int | None = None
+        """The byte whose first digit was typed."""
         self._on = False
         view.installEventFilter(self)
         view.caretMoved.connect(self._reset)
@@ -38,11 +39,11 @@ class Overwriting(QObject):
         self._reset()
 
     def _reset(self) -> None:
-        self._state.reset()
+        self._half = None
         self._show_state()
 
     def _show_state(self) -> None:
-        self._view.paint_with(overwriting=self._on, digit=int(self._state.half is not None))
+        self._view.paint_with(overwriting=self._on, digit=int(self._half is not None))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: ARG002 - there is one view
         """Handle keys; Paste then belongs to the view and not to the shortcuts of the window."""
@@ -65,9 +66,11 @@ class Overwriting(QObject):
         if model is None or event.modifiers() & _COMMAND_MODIFIERS:
             return False
         here = model.bytes_at(caret, caret + 1)
-        typed = self._state.typed(event.text(), self._view.pane(), caret, here[0][1]) if here else None
+        again, pane = self._half == caret, self._view.pane()
+        typed = typed_over(event.text(), pane, caret, here[0][1], again) if here else None
         if typed is None:
             return False
+        self._half = None if typed.advance else caret
         self.overwritten.emit(typed)
         if typed.advance:
             self._view.goTo(typed.offset + 1)
@@ -79,10 +82,8 @@ class Overwriting(QObject):
         data = parse_pasted(QGuiApplication.clipboard().text(), view.pane())
         start = view.selection().start
         if model is None or not data:
-            text = "The clipboard holds no text to paste into this column."
-            if view.pane() is Pane.HEX:
-                text = "The clipboard holds no hexadecimal digits to paste into this column."
-            view.message.emit(text)
+            what = "hexadecimal digits" if view.pane() is Pane.HEX else "text"
+            view.message.emit(f"The clipboard holds no {what} to paste into this column.")
         elif start + len(data) > model.size:
             view.message.emit(f"{in_bytes(len(data))} do not fit before the end of the file.")
         else:
@@ -103,29 +104,19 @@ class ByteEdit(Struct, frozen=True):
     again: bool
 
 
-class TypingState:
-    """Turns typed characters into bytes: two hex digits per byte in one pane, one ASCII character in the other."""
+def typed_over(character: str, pane: Pane, offset: int, old: bytes, again: bool) -> ByteEdit | None:
+    """The edit for a character typed at a byte, None if it is not valid in the pane.
 
-    def __init__(self) -> None:
-        self.half: int | None = None
-
-    def reset(self) -> None:
-        """Start a new byte with the next digit."""
-        self.half = None
-
-    def typed(self, character: str, pane: Pane, offset: int, old: bytes) -> ByteEdit | None:
-        """The edit for a character typed at a byte; None if the character is not valid in the pane."""
-        again = self.half == offset
-        if pane is Pane.TEXT:
-            self.half = None
-            is_plain = len(character) == 1 and " " <= character <= "~"
-            return ByteEdit(offset, old, character.encode(), True, False) if is_plain else None
-        digit = _DIGITS.find(character.lower()) if len(character) == 1 else -1
-        if digit < 0 or len(old) != 1:
-            return None
-        new = old[0] & 0xF0 | digit if again else digit << 4 | old[0] & 0x0F
-        self.half = None if again else offset
-        return ByteEdit(offset, old, bytes((new,)), again, again)
+    Two hex digits are a byte in one pane, one ASCII character in the other; ``again``: the first digit was typed.
+    """
+    if pane is Pane.TEXT:
+        is_plain = len(character) == 1 and " " <= character <= "~"
+        return ByteEdit(offset, old, character.encode(), True, False) if is_plain else None
+    digit = _DIGITS.find(character.lower()) if len(character) == 1 else -1
+    if digit < 0 or len(old) != 1:
+        return None
+    new = old[0] & 0xF0 | digit if again else digit << 4 | old[0] & 0x0F
+    return ByteEdit(offset, old, bytes((new,)), again, again)
 
 
 def parse_pasted(text: str, pane: Pane) -> bytes | None:

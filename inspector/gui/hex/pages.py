@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import dropwhile, islice, takewhile
 
 from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
@@ -66,20 +67,19 @@ class HexModel(QObject):
     def bytes_at(self, start: int, stop: int) -> list[tuple[int, bytes]]:
         """The cached bytes of ``[start, stop)``, as pieces with their offsets."""
         found: list[tuple[int, bytes]] = []
-        for number in _pages_of(start, stop):
-            page = self._pages.get(number)
-            if page is None:
-                continue
-            base = number * PAGE
-            piece = page.data[max(0, start - base) : stop - base]
-            if not piece:
-                continue
-            at = max(start, base)
+        for number, page in self._cached(start, stop):
+            at = max(start, number * PAGE)
+            piece = page.data[at - number * PAGE : stop - number * PAGE]
             if found and found[-1][0] + len(found[-1][1]) == at:
                 at, before = found.pop()
                 piece = before + piece
             found.append((at, piece))
-        return [(at, self._overlaid(at, piece)) for at, piece in found] if self._overlay else found
+        return [(at, self._overlaid(at, piece)) for at, piece in found if piece]
+
+    def _cached(self, start: int, stop: int) -> Iterator[tuple[int, _Page]]:
+        for number in _pages_of(start, stop):
+            if (page := self._pages.get(number)) is not None:
+                yield number, page
 
     def set_overlay(self, runs: list[tuple[int, bytes]]) -> None:
         """Show these bytes (offset, data) in place of the fetched ones; later runs win."""
@@ -87,6 +87,8 @@ class HexModel(QObject):
         self.changed.emit(0, self.size)
 
     def _overlaid(self, at: int, piece: bytes) -> bytes:
+        if not self._overlay:
+            return piece
         data, stop = bytearray(piece), at + len(piece)
         for offset, run in self._overlay:
             low, high = max(at, offset), min(stop, offset + len(run))
@@ -96,23 +98,14 @@ class HexModel(QObject):
 
     def tints_at(self, start: int, stop: int) -> list[Tint]:
         """The cached tints of ``[start, stop)``."""
-        found: list[Tint] = []
-        for number in _pages_of(start, stop):
-            page = self._pages.get(number)
-            if page is not None:
-                found += clip_tints(page.tints, start, stop)
-        return found
+        pages = self._cached(start, stop)
+        return [tint for _, page in pages for tint in clip_tints(page.tints, start, stop)]
 
     def structures_at(self, start: int, stop: int) -> list[Structure]:
         """The known structures that meet ``[start, stop)``, in file order, outer ones before those inside."""
-        found: dict[tuple[int, tuple[int, ...]], Structure] = {}
-        for number in _pages_of(start, stop):
-            page = self._pages.get(number)
-            for each in page.structures if page is not None else ():
-                if each.start < stop and start < each.stop:
-                    found.setdefault((each.start, each.path), each)
-        found_notes = [each for each in self._notes if each.start < stop and start < each.stop]
-        return [*found.values(), *found_notes]
+        known = (each for _, page in self._cached(start, stop) for each in page.structures)
+        distinct = {(each.start, each.path): each for each in known}
+        return [each for each in (*distinct.values(), *self._notes) if each.start < stop and start < each.stop]
 
     def set_notes(self, notes: Sequence[Structure]) -> None:
         """Outline and name the user's notes as if they were structures."""
@@ -139,11 +132,9 @@ class HexModel(QObject):
         """
         pages = _pages_of(max(0, start), min(stop, self.size))
         if pages != self._requested and pages:
-            if self._requested:
-                self._direction = (
-                    1 if pages.stop >= self._requested.stop and pages.start >= self._requested.start else -1
-                )
-            self._requested = pages
+            before, self._requested = self._requested, pages
+            if before:
+                self._direction = 1 if pages.stop >= before.stop and pages.start >= before.start else -1
         for number in pages:
             if number in self._pages:
                 self._pages.move_to_end(number)
@@ -206,13 +197,12 @@ class HexModel(QObject):
 
     def _missing(self, pages: range) -> Span | None:
         """The first run of missing or stale pages, as bytes."""
-        missing = [number for number in pages if not self._is_fresh(number)]
-        if not missing:
+        first = next(dropwhile(self._is_fresh, pages), None)
+        if first is None:
             return None
-        count = 1
-        while count < min(len(missing), _MAX_PAGES_PER_REQUEST) and missing[count] == missing[0] + count:
-            count += 1
-        return Span(missing[0] * PAGE, min((missing[0] + count) * PAGE, self.size))
+        missing = takewhile(lambda number: not self._is_fresh(number), pages[first - pages.start :])
+        count = len(list(islice(missing, _MAX_PAGES_PER_REQUEST)))
+        return Span(first * PAGE, min((first + count) * PAGE, self.size))
 
     def _is_fresh(self, number: int) -> bool:
         page = self._pages.get(number)

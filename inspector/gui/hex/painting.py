@@ -18,9 +18,8 @@ from inspector.core.kinds import Family, Role, Shape
 from inspector.core.span import Span, intersect
 from inspector.drawing.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of, line_of
 from inspector.drawing.palette import COLOURS, CONTRAST, MARKS, Colours, Mark, Scheme, mixed, scheme_of
-from inspector.gui.hex.cursor import Cursor, Pane
 from inspector.gui.hex.highlights import Contour, Tint, contour, outline_of, overlapping, overlaps
-from inspector.gui.hex.layout import Layout, pieces_of, row_text
+from inspector.gui.hex.layout import Cursor, Layout, Pane, pieces_of, row_text
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.kit.theme import fixed_font
 
@@ -120,10 +119,6 @@ class Look:
         """The left edge of a cell in pixels."""
         return MARGIN + round(cell * self.cell)
 
-    def cell_at(self, x: int) -> float:
-        """The horizontal position of a pixel in cells."""
-        return (x - MARGIN) / self.cell
-
 
 def look_for(steps: int, palette: QPalette) -> Look:
     """The look for a zoom of ``steps`` points and a palette; equal looks are shared."""
@@ -189,13 +184,7 @@ class ViewState(Struct):
     overwriting: bool = False
     digit: int = 0
 
-    @property
-    def has_contours(self) -> bool:
-        """Whether there is any contour to paint."""
-        return bool(self.outline or self.damage or self.stored or self.omitted)
 
-
-PANES = (Pane.HEX, Pane.TEXT)
 FLAG = 7
 """The sides of the flag of a bookmark in pixels."""
 
@@ -223,9 +212,8 @@ class RowPainter:
         self._backgrounds(span_painted, top)
         if self._scene.structures:
             self._structures(range(spans[0].start // layout.columns, spans[-1].start // layout.columns + 1), top)
-        if self._scene.has_contours:
-            for index, span in enumerate(spans):
-                self._contours(span, top + index * line)
+        for index, span in enumerate(spans):
+            self._contours(span, top + index * line)
         self._offsets(spans, top)
         self._text(spans, span_painted, top)
         for start, stop in intersect([span_painted], overlapping(self._scene.unread, *span_painted)):
@@ -253,12 +241,12 @@ class RowPainter:
                     rule is not None and after is not None and after.start == stop and after.paint.what == paint.what
                 )
                 self._fill(start - base, stop - base, top, fills, joined=joined)
-                if rule is not None:
-                    self._rule(start - base, top, rule)
-        start, stop = self._scene.cursor.selection
-        low, high = max(start, span_painted.start), min(stop, span_painted.stop)
-        if low < high:
-            self._fill(low - span_painted.start, high - span_painted.start, top, (self._look.selection,))
+                if rule is not None:  # in the text it would hide letters
+                    row, column = divmod(start - base, self._scene.layout.columns)
+                    left, line = self._scene.grid.panes[Pane.HEX][0][column], self._look.line
+                    self._painter.fillRect(left, top + row * line, 1, line, rule)
+        for start, stop in intersect([span_painted], [self._scene.cursor.selection]):
+            self._fill(start - base, stop - base, top, (self._look.selection,))
 
     def _fill(self, start: int, stop: int, top: int, brushes: Sequence[QBrush], *, joined: bool = False) -> None:
         """Fill the background of bytes ``[start, stop)``, counted from the first byte painted, in both panes.
@@ -276,12 +264,6 @@ class RowPainter:
                 for brush in brushes:
                     fill(left, top + row * height, right - left, height, brush)
             start = (row + 1) * columns
-
-    def _rule(self, start: int, top: int, brush: QBrush) -> None:
-        """A thin line before a byte, counted from the first one painted; in the text it would hide letters."""
-        row, column = divmod(start, self._scene.layout.columns)
-        left, _ = self._scene.grid.edges(Pane.HEX, column, column + 1)
-        self._painter.fillRect(left, top + row * self._look.line, 1, self._look.line, brush)
 
     def _structures(self, rows: range, top: int) -> None:
         """A line around the whole extent of each structure, in the hue of its family."""
@@ -310,7 +292,7 @@ class RowPainter:
         self._painter.setPen(look.quiet)
         y = top + look.baseline
         for start, _ in spans:
-            draw(QPointF(MARGIN, y), layout.offset_text(start // layout.columns))
+            draw(QPointF(MARGIN, y), layout.number_text(start))
             y += look.line
 
     def _text(self, spans: Sequence[Span], span_painted: Span, top: int) -> None:
@@ -345,33 +327,28 @@ class RowPainter:
             (scene.stored, look.stored, 0),
             (scene.omitted, look.omitted, 0),
         ):
-            if not spans:
-                continue
-            lines = contour(spans, span, scene.layout.columns)
+            lines = contour(spans, span, scene.layout.columns) if spans else None
             if lines is not None:
                 self._painter.setPen(pen)
-                for pane in PANES:
+                for pane in Pane:
                     self._lines(lines, pane, span.start, top, inset)
-        if scene.damage and overlaps(scene.damage, *span):
-            self._damage_mark(top)
+        if overlaps(scene.damage, *span):  # a wedge in the margin, which makes damage visible at a glance
+            middle = top + look.line // 2
+            self._wedge(look.damage.color(), (1, middle - 4), (6, middle), (1, middle + 4))
 
     def _underlines(self, span_painted: Span, top: int) -> None:
         """Underline each byte that is not on disk yet, above any outline."""
-        look, columns, selection = self._look, self._scene.layout.columns, self._scene.cursor.selection
+        look, layout, selection = self._look, self._scene.layout, self._scene.cursor.selection
         for span in intersect([span_painted], overlapping(self._scene.edited, *span_painted)):
             for offset in range(*span):
                 lit = selection.start <= offset < selection.stop
-                colour = look.colours.selection_text if lit else look.colours.text
-                row, column = divmod(offset - span_painted.start, columns)
+                colour = QColor(look.colours.selection_text if lit else look.colours.text)
+                row, column = divmod(offset - span_painted.start, layout.columns)
                 y = top + row * look.line + look.underline
-                for left, right in self._text_edges(column):
-                    self._painter.fillRect(left, y, right - left, UNDERLINE_HEIGHT, QColor(colour))
-
-    def _text_edges(self, column: int) -> tuple[tuple[int, int], tuple[int, int]]:
-        """The left and right edges of the digits and of the character of a byte."""
-        look, layout = self._look, self._scene.layout
-        hex_cell, text_cell = layout.hex_cell(column), layout.text_cell(column)
-        return (look.x(hex_cell), look.x(hex_cell + 2)), (look.x(text_cell), look.x(text_cell + 1) - 1)
+                # One pixel less below a letter: letters fill their cells.
+                for cell, stop, gap in ((layout.hex_cell(column), 2, 0), (layout.text_cell(column), 1, 1)):
+                    left, right = look.x(cell), look.x(cell + stop) - gap
+                    self._painter.fillRect(left, y, right - left, UNDERLINE_HEIGHT, colour)
 
     def _lines(self, lines: Contour, pane: Pane, base: int, top: int, inset: int) -> None:
         grid, look = self._scene.grid, self._look
@@ -389,25 +366,18 @@ class RowPainter:
 
     def _flags(self, span_painted: Span, top: int) -> None:
         """A corner at each byte that has a bookmark, in both panes."""
-        look, marks = self._look, self._scene.bookmarks
-        if not marks:
-            return
-        self._painter.setPen(Qt.PenStyle.NoPen)
-        self._painter.setBrush(look.flag)
+        marks, line = self._scene.bookmarks, self._look.line
         for offset in marks[bisect_left(marks, span_painted.start) : bisect_left(marks, span_painted.stop)]:
             row, column = divmod(offset - span_painted.start, self._scene.layout.columns)
-            y = top + row * look.line
-            for pane in PANES:
-                x, _ = self._scene.grid.edges(pane, column, column + 1)
-                self._painter.drawPolygon(QPolygon([QPoint(x, y), QPoint(x + FLAG, y), QPoint(x, y + FLAG)]))
-        self._painter.setBrush(Qt.BrushStyle.NoBrush)
+            y = top + row * line
+            for lefts, _ in self._scene.grid.panes.values():
+                x = lefts[column]
+                self._wedge(self._look.flag, (x, y), (x + FLAG, y), (x, y + FLAG))
 
-    def _damage_mark(self, top: int) -> None:
-        """A wedge in the margin, which makes damage visible at a glance."""
-        middle = top + self._look.line // 2
+    def _wedge(self, colour: QColor, *corners: tuple[int, int]) -> None:
         self._painter.setPen(Qt.PenStyle.NoPen)
-        self._painter.setBrush(self._look.damage.color())
-        self._painter.drawPolygon(QPolygon([QPoint(1, middle - 4), QPoint(6, middle), QPoint(1, middle + 4)]))
+        self._painter.setBrush(colour)
+        self._painter.drawPolygon(QPolygon([QPoint(*corner) for corner in corners]))
         self._painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _caret(self, column: int, top: int) -> None:
@@ -418,7 +388,7 @@ class RowPainter:
         scene, look = self._scene, self._look
         selected = scene.cursor.selection.size > 0
         colour = look.colours.selection_text if selected else look.colours.text
-        for pane in PANES:
+        for pane in Pane:
             left, right = scene.grid.edges(pane, column, column + 1)
             frame = QRect(left, top, right - left, look.line)
             active = scene.focused and pane is scene.cursor.pane

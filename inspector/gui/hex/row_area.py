@@ -2,70 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, QMargins, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QWidget
 
 from inspector.core.span import Span
-from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.gutter import MAX_WIDTH, MIN_WIDTH, Gutter
 from inspector.gui.hex.lane import MIN_LANE_WIDTH, WANTED_LANE_WIDTH, StructureLane
-from inspector.gui.hex.layout import GROUP, Layout, RowScroll, fitting
-from inspector.gui.hex.painting import MARGIN, Grid, Look, look_for
+from inspector.gui.hex.layout import GROUP, Layout, Pane, RowScroll, fitting
+from inspector.gui.hex.painting import MARGIN, Grid, look_for
 
 
 class ColumnHeader(QWidget):
     """Labels above the columns, that of the caret highlighted; a thick line below shows the keyboard focus."""
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget, paint: Callable[[QPainter, QRect], None]) -> None:
         super().__init__(parent)
-        self._look: Look | None = None
-        self._layout: Layout | None = None
-        self._column: int | None = None
-        self._left = 0
-        self._focused = False
-        self._lane_width = 0
-
-    def show_state(
-        self, look: Look, layout: Layout | None, column: int | None, left: int, focused: bool, lane_width: int
-    ) -> None:
-        """Label the columns of ``layout``, scrolled by ``left`` pixels, and highlight ``column``; label the lane."""
-        state = (look, layout, column, left, focused, lane_width)
-        if state != (self._look, self._layout, self._column, self._left, self._focused, self._lane_width):
-            self._look, self._layout, self._column, self._left, self._focused, self._lane_width = state
-            self.update()
+        self._paint = paint
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        painter = QPainter(self)
-        try:
-            if self._look is not None:
-                self._paint(painter, self._look)
-        finally:
-            painter.end()
-
-    def _paint(self, painter: QPainter, look: Look) -> None:
-        painter.fillRect(self.rect(), look.base)
-        bar = 2 if self._focused else 1
-        colour = look.colours.selection if self._focused else look.colours.rule
-        painter.fillRect(QRect(0, self.height() - bar, self.width(), bar), QColor(colour))
-        if self._layout is None:
-            return
-        painter.translate(-self._left, 0)
-        painter.setFont(look.font)
-        painter.setPen(look.quiet)
-        layout = self._layout
-        painter.drawText(QPointF(MARGIN, look.baseline), "offset")
-        labels = layout.column_labels
-        columns = "  ".join(" ".join(labels[i : i + GROUP]) for i in range(0, len(labels), GROUP))
-        painter.drawText(QPointF(MARGIN + layout.hex_start * look.cell, look.baseline), columns)
-        painter.drawText(QPointF(MARGIN + layout.text_start * look.cell, look.baseline), "text")
-        if self._column is not None:
-            painter.setPen(look.text)
-            place = QPointF(MARGIN + layout.hex_cell(self._column) * look.cell, look.baseline)
-            painter.drawText(place, labels[self._column])
-        if self._lane_width:
-            painter.setPen(look.quiet)
-            painter.drawText(QPointF(self._left + self.width() - self._lane_width + _LANE_INDENT, look.baseline), _LANE)
+        with QPainter(self) as painter:
+            self._paint(painter, self.rect())
 
 
 _LANE, _LANE_INDENT = "structure", 8
@@ -107,11 +66,10 @@ class RowArea(QAbstractScrollArea):
         self._scroll = RowScroll()
         self.look = look_for(0, self.palette())
         self._grid = Grid(self.look, self._layout)
-        self._column_header = ColumnHeader(self)
+        self._column_header = ColumnHeader(self, self._paint_header)
         self.gutter = Gutter(self, self.look)
         self.lane = StructureLane(self, self.look)
-        self._gutter_width = 0
-        self._lane_width = 0
+        self._gutter_width = self._lane_width = 0
         self._arrows_shown = True
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -174,9 +132,10 @@ class RowArea(QAbstractScrollArea):
             self._layout = max(short, wide, key=lambda layout: layout.columns)
         self._grid = Grid(look, self._layout)
         # Arrows take the space that the bytes leave, but at minimum one lane.
-        gutter = max(minimum, min(MAX_WIDTH, total - self._grid.width)) if minimum else 0
-        lane = total - self._grid.width - gutter
-        self._set_margins(gutter, lane if lane >= MIN_LANE_WIDTH else 0)
+        self._gutter_width = max(minimum, min(MAX_WIDTH, total - self._grid.width)) if minimum else 0
+        lane = total - self._grid.width - self._gutter_width
+        self._lane_width = lane if lane >= MIN_LANE_WIDTH else 0
+        self._set_margins()
         width = self.viewport().width()
         self._scroll.top = first // self._layout.columns
         self._scroll.resize(self._layout.rows, self.viewport().height() // look.line)
@@ -189,40 +148,55 @@ class RowArea(QAbstractScrollArea):
         self._in_relayout = True
         bar.setRange(0, self._scroll.bar_maximum)
         bar.setPageStep(self._scroll.page)
-        self._update_bar()
+        bar.setValue(self._scroll.bar_value)
         self._in_relayout = False
         self.viewport().update()
         self._update_header()
         self._emit_scrolled()
 
-    def _set_margins(self, gutter_width: int | None = None, lane_width: int | None = None) -> None:
-        """Reserve space for the column labels, and pixels for the gutter and the lane."""
-        self._gutter_width = self._gutter_width if gutter_width is None else gutter_width
-        self._lane_width = self._lane_width if lane_width is None else lane_width
-        margins = QMargins(self._gutter_width, self.look.line + _HEADER_GAP, self._lane_width, 0)
+    def _set_margins(self) -> None:
+        """Reserve space for the column labels, the gutter and the lane."""
+        gutter, lane, top = self._gutter_width, self._lane_width, self.look.line + _HEADER_GAP
+        margins = QMargins(gutter, top, lane, 0)
         if margins != self.viewportMargins():
             self.setViewportMargins(margins)
         area = self.viewport().geometry()
-        self._column_header.setGeometry(
-            area.x() - self._gutter_width,
-            area.y() - margins.top(),
-            area.width() + self._gutter_width + self._lane_width,
-            margins.top(),
-        )
-        self.lane.setGeometry(area.x() + area.width(), area.y(), self._lane_width, area.height())
-        self.lane.setVisible(self._lane_width > 0)
-        self.gutter.setGeometry(area.x() - self._gutter_width, area.y(), self._gutter_width, area.height())
+        self._column_header.setGeometry(area.x() - gutter, area.y() - top, area.width() + gutter + lane, top)
+        self.lane.setGeometry(area.x() + area.width(), area.y(), lane, area.height())
+        self.lane.setVisible(lane > 0)
+        self.gutter.setGeometry(area.x() - gutter, area.y(), gutter, area.height())
 
     def _caret_at(self) -> int | None:
         """The byte to mark in the column header and the gutter."""
         return None
 
     def _update_header(self) -> None:
-        layout, caret = self._layout if self._size else None, self._caret_at()
-        left = self.horizontalScrollBar().value() - self._gutter_width
-        column = None if caret is None else caret % self._layout.columns
-        self._column_header.show_state(self.look, layout, column, left, self.hasFocus(), self._lane_width)
+        self._column_header.update()
         self._update_gutter()
+
+    def _paint_header(self, painter: QPainter, place: QRect) -> None:
+        look, layout, caret = self.look, self._layout, self._caret_at()
+        bar, colour = (2, look.colours.selection) if self.hasFocus() else (1, look.colours.rule)
+        painter.fillRect(place, look.base)
+        painter.fillRect(place.adjusted(0, place.height() - bar, 0, 0), QColor(colour))
+        if not self._size:
+            return
+        left = self._gutter_width - self.horizontalScrollBar().value() + MARGIN
+
+        def write(cell: int, text: str) -> None:
+            painter.drawText(QPointF(left + cell * look.cell, look.baseline), text)
+
+        painter.setFont(look.font)
+        painter.setPen(look.quiet)
+        labels = layout.column_labels
+        write(0, "offset")
+        write(layout.hex_start, "  ".join(" ".join(labels[i : i + GROUP]) for i in range(0, len(labels), GROUP)))
+        write(layout.text_start, "text")
+        if self._lane_width:
+            painter.drawText(QPointF(place.width() - self._lane_width + _LANE_INDENT, look.baseline), _LANE)
+        if caret is not None:
+            painter.setPen(look.text)
+            write(layout.hex_cell(caret % layout.columns), labels[caret % layout.columns])
 
     def _update_gutter(self) -> None:
         caret, rows = self._caret_at(), -(-self.viewport().height() // self.look.line)
@@ -261,7 +235,7 @@ class RowArea(QAbstractScrollArea):
 
     def _row_and_cell(self, place: QPoint) -> tuple[int, float]:
         x = place.x() + self.horizontalScrollBar().value()
-        return self._scroll.top + place.y() // self.look.line, self.look.cell_at(x)
+        return self._scroll.top + place.y() // self.look.line, (x - MARGIN) / self.look.cell
 
     # ---- scrolling ---------------------------------------------------------------------------------------------
 
@@ -271,9 +245,8 @@ class RowArea(QAbstractScrollArea):
 
     def reveal(self, offset: int, pane: Pane, stop: int | None = None) -> None:
         """Scroll to the byte at ``offset``, showing the bytes up to ``stop`` too if they fit."""
-        layout = self._layout
-        last = layout.row_of(stop - 1) + 1 if stop is not None and stop > offset else None
-        self._scroll_to(self._scroll.revealing(layout.row_of(offset), last))
+        columns, last = self._layout.columns, max(offset, (stop or 0) - 1)
+        self._scroll_to(self._scroll.revealing(offset // columns, last // columns + 1))
         place, horizontal = self.place_of(offset, pane), self.horizontalScrollBar()
         if place.left() < 0:
             horizontal.setValue(horizontal.value() + place.left() - MARGIN)
@@ -288,12 +261,9 @@ class RowArea(QAbstractScrollArea):
             self.viewport().scroll(0, -moved * self.look.line)
         else:
             self.viewport().update()
-        self._update_bar()
+        self.verticalScrollBar().setValue(self._scroll.bar_value)
         self._update_gutter()
         self._emit_scrolled()
-
-    def _update_bar(self) -> None:
-        self.verticalScrollBar().setValue(self._scroll.bar_value)
 
     def _emit_scrolled(self) -> None:
         shown = self.shown()
@@ -309,8 +279,7 @@ class RowArea(QAbstractScrollArea):
             _Action.SliderPageStepAdd: page,
             _Action.SliderPageStepSub: -page,
         }
-        step = steps.get(_Action(action))
-        if step is not None:
+        if step := steps.get(_Action(action)):
             # One step of the bar may be many rows, so scroll by our own position and let the bar follow.
             self.scroll_rows(step)
             self.verticalScrollBar().setSliderPosition(self._scroll.bar_value)
@@ -328,22 +297,19 @@ class RowArea(QAbstractScrollArea):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Scroll by rows, horizontal with Alt or Shift; zoom with Ctrl."""
-        angle = event.angleDelta()
-        modifiers = event.modifiers()
-        if modifiers & Qt.KeyboardModifier.ControlModifier:
-            self._wheel_delta += angle.y()
-            notches = int(self._wheel_delta / _NOTCH)
-            if notches:
-                self._wheel_delta -= notches * _NOTCH
-                self.zoomRequested.emit(notches)
-        elif angle.x() or modifiers & Qt.KeyboardModifier.ShiftModifier:
+        angle, modifiers = event.angleDelta(), event.modifiers()
+        zooms = bool(modifiers & Qt.KeyboardModifier.ControlModifier)
+        if not zooms and (angle.x() or modifiers & Qt.KeyboardModifier.ShiftModifier):
             horizontal = self.horizontalScrollBar()
             horizontal.setValue(horizontal.value() - round((angle.x() or angle.y()) / _NOTCH * 4 * self.look.cell))
         else:
-            self._wheel_delta += angle.y() * _WHEEL_ROWS
-            rows = int(self._wheel_delta / _NOTCH)
-            self._wheel_delta -= rows * _NOTCH
-            self.scroll_rows(-rows)
+            self._wheel_delta += angle.y() * (1 if zooms else _WHEEL_ROWS)
+            steps = int(self._wheel_delta / _NOTCH)
+            self._wheel_delta -= steps * _NOTCH
+            if not zooms:
+                self.scroll_rows(-steps)
+            elif steps:
+                self.zoomRequested.emit(steps)
         event.accept()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -359,22 +325,24 @@ class RowArea(QAbstractScrollArea):
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         self.viewport().update()
-        self._update_header()
+        self._column_header.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         self.viewport().update()
-        self._update_header()
+        self._column_header.update()
+
+    def _width_of(self, layout: Layout) -> int:
+        """Pixels of rows and the scroll bar."""
+        return Grid(self.look, layout).width + self.verticalScrollBar().sizeHint().width()
 
     def sizeHint(self) -> QSize:
         """Sixteen bytes per row and 24 rows."""
-        return QSize(
-            Grid(self.look, Layout(0, 16)).width + self.verticalScrollBar().sizeHint().width(), 24 * self.look.line
-        )
+        return QSize(self._width_of(Layout(0, 16)), 24 * self.look.line)
 
     def wantedWidth(self) -> int:
         """Rows of 16 bytes with their text, which come before the panels beside; less of them in a large font."""
-        needed = Grid(self.look, Layout(self._size, _LANE_COLUMNS)).width + self.verticalScrollBar().sizeHint().width()
+        needed = self._width_of(Layout(self._size, _LANE_COLUMNS))
         return max(self.minimumSizeHint().width(), min(needed + MIN_WIDTH, _MAX_LEAST_WIDTH))
 
     def minimumSizeHint(self) -> QSize:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import product
 from typing import Any
 
 import shiboken6
@@ -30,16 +31,32 @@ from PySide6.QtWidgets import QAccessibleWidget, QToolTip, QWidget
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.span import Span
 from inspector.drawing.colouring import ColourBy
-from inspector.gui.hex.copying import MAX_COPY_BYTES, CopyFormat, formatted
-from inspector.gui.hex.cursor import Cursor, Move, Pane
-from inspector.gui.hex.highlights import merged
+from inspector.gui.hex.highlights import merged, overlapping
 from inspector.gui.hex.lane import lay_out_brackets
+from inspector.gui.hex.layout import MAX_COPY_BYTES, CopyFormat, Cursor, Move, Pane, formatted
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.painting import HATCH_PERIOD, RowPainter, ViewState
 from inspector.gui.hex.row_area import RowArea
 
 _Key = QKeySequence.StandardKey
 _LEFT = Qt.MouseButton.LeftButton
+_AUTOSCROLL_MS = 40
+"""Interval of autoscrolling while the pointer is dragged beyond the edge."""
+_PIXELS_PER_ROW = 12
+"""Pixels beyond the edge that add one row to a step."""
+_MOVES: tuple[tuple[_Key, _Key, Move], ...] = (
+    (_Key.MoveToPreviousChar, _Key.SelectPreviousChar, Move.LEFT),
+    (_Key.MoveToNextChar, _Key.SelectNextChar, Move.RIGHT),
+    (_Key.MoveToPreviousLine, _Key.SelectPreviousLine, Move.UP),
+    (_Key.MoveToNextLine, _Key.SelectNextLine, Move.DOWN),
+    (_Key.MoveToPreviousPage, _Key.SelectPreviousPage, Move.PAGE_UP),
+    (_Key.MoveToNextPage, _Key.SelectNextPage, Move.PAGE_DOWN),
+    (_Key.MoveToStartOfLine, _Key.SelectStartOfLine, Move.ROW_START),
+    (_Key.MoveToEndOfLine, _Key.SelectEndOfLine, Move.ROW_END),
+    (_Key.MoveToStartOfDocument, _Key.SelectStartOfDocument, Move.FILE_START),
+    (_Key.MoveToEndOfDocument, _Key.SelectEndOfDocument, Move.FILE_END),
+)
+"""What each movement's key is, and the key that also selects."""
 
 
 class HexView(RowArea):
@@ -67,9 +84,12 @@ class HexView(RowArea):
         self.scene = ViewState(self._layout, self._grid, self._cursor)
         self._colour_by = ColourBy.STRUCTURE
         self._empty_text = "Nothing is shown."
-        self._pointer = Pointer(self)
-        self._pointer.placed.connect(self._place_caret)
-        self._pointer.hovered.connect(self.hovered)
+        self._timer = QBasicTimer()
+        self._dragging: Pane | None = None
+        self._pointer = QPoint()
+        self._hovered: int | None = None
+        self._explained: tuple[int | None, str] = (None, "")
+        self._tooltip_requested = False
         self.viewport().setMouseTracking(True)
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
         self.setAccessibleName("Bytes")
@@ -139,8 +159,23 @@ class HexView(RowArea):
                 QAccessible.updateAccessibility(event)
 
     def setHoverText(self, offset: int, text: str) -> None:
-        """Show a tooltip for the byte at ``offset`` if the pointer is still over it."""
-        self._pointer.explain(offset, text)
+        """Set the tooltip for the byte at ``offset``, and show it if it was asked for."""
+        self._explained = (offset, text)
+        if self._tooltip_requested and offset == self._hovered:
+            self._show_tooltip(QCursor.pos())
+
+    def _hover(self, offset: int | None) -> None:
+        if offset != self._hovered:
+            self._hovered = offset
+            self._tooltip_requested = False
+            QToolTip.hideText()
+            self.hovered.emit(offset)
+
+    def _show_tooltip(self, position: QPoint) -> None:
+        """Show the tooltip of the byte under the pointer at a screen position, now or when its text arrives."""
+        self._tooltip_requested = self._hovered is not None
+        if self._tooltip_requested and self._explained[0] == self._hovered:
+            QToolTip.showText(position, self._explained[1], self.viewport())
 
     def _update_lane(self) -> None:
         rows = -(-self.viewport().height() // self.look.line)
@@ -208,20 +243,20 @@ class HexView(RowArea):
         if self._model is None or not span.size:
             return
         if span.size > MAX_COPY_BYTES:
-            size, limit = in_bytes(span.size), in_bytes(MAX_COPY_BYTES)
-            too_large = f"{size} are too much for the clipboard: at most {limit} can be copied."
-            self.message.emit(too_large)
+            limit = in_bytes(MAX_COPY_BYTES)
+            self.message.emit(f"{in_bytes(span.size)} are too much for the clipboard: at most {limit} can be copied.")
             return
         form = copy_format or (CopyFormat.HEX if self._cursor.pane is Pane.HEX else CopyFormat.TEXT)
-        self._model.read(*span, lambda data: self._copied(data, span.size, form))
+        size = in_bytes(span.size)
 
-    def _copied(self, data: bytes, requested: int, form: CopyFormat) -> None:
-        size, read = in_bytes(requested), in_bytes(len(data))
-        if len(data) < requested:
-            self.message.emit(f"Nothing was copied: only {read} of {size} could be read.")
-            return
-        QGuiApplication.clipboard().setText(formatted(data, form))
-        self.message.emit(f"{size} copied as {form.value}.")
+        def copied(data: bytes) -> None:
+            if len(data) < span.size:
+                self.message.emit(f"Nothing was copied: only {in_bytes(len(data))} of {size} could be read.")
+            else:
+                QGuiApplication.clipboard().setText(formatted(data, form))
+                self.message.emit(f"{size} copied as {form.value}.")
+
+        self._model.read(*span, copied)
 
     def _change(self, change: Callable[[], None], reveal: bool = True) -> None:
         """Run ``change`` on the cursor, repaint what differs, and emit signals."""
@@ -229,16 +264,12 @@ class HexView(RowArea):
         caret, selected, pane = cursor.caret, cursor.selected, cursor.pane
         change()
         if reveal and self._size:
-            stop = (
-                cursor.selected.stop if cursor.selected is not None and cursor.caret == cursor.selected.start else None
-            )
-            self.reveal(cursor.caret, cursor.pane, stop)
+            self.reveal(cursor.caret, cursor.pane, cursor.selection.stop)
         if selected != cursor.selected:
             self.viewport().update()
         elif caret != cursor.caret or pane is not cursor.pane:
-            for offset in (caret, cursor.caret):
-                self.viewport().update(self.place_of(offset, Pane.HEX))
-                self.viewport().update(self.place_of(offset, Pane.TEXT))
+            for offset, each in product((caret, cursor.caret), Pane):
+                self.viewport().update(self.place_of(offset, each))
         self._update_header()
         if caret != cursor.caret:
             if QAccessible.isActive():
@@ -253,8 +284,7 @@ class HexView(RowArea):
     # ---- Qt overrides ------------------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self.viewport())
-        try:
+        with QPainter(self.viewport()) as painter:
             painter.fillRect(event.rect(), self.look.base)
             if self._model is None or not self._size:
                 painter.setPen(self.look.quiet)
@@ -263,26 +293,23 @@ class HexView(RowArea):
                 return
             self._model.request(*self.shown())
             painter.translate(-self.horizontalScrollBar().value(), 0)
+            scene, line, top = self.scene, self.look.line, self._scroll.top
             # Anchor hatching to the bytes, so that scrolled rows match rows painted now.
-            painter.setBrushOrigin(0, -(self._scroll.top * self.look.line) % HATCH_PERIOD)
-            scene = self.scene
+            painter.setBrushOrigin(0, -(top * line) % HATCH_PERIOD)
             scene.layout, scene.grid, scene.focused = self._layout, self._grid, self.hasFocus()
             shows_structures = self._colour_by is not ColourBy.KIND
             scene.structures = self._model.structures_at(*self.shown()) if shows_structures else ()
-            line = self.look.line
             first, last = max(0, event.rect().top()) // line, event.rect().bottom() // line
-            top = self._scroll.top
             self._row_painter(painter, scene).paint(range(top + first, top + last + 1), first * line)
-        finally:
-            painter.end()
 
     def _row_painter(self, painter: QPainter, scene: ViewState) -> RowPainter:
         return RowPainter(painter, self.look, scene)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        move = move_of(event)
+        moves = ((move, selects) for *keys, move in _MOVES for selects, key in enumerate(keys) if event.matches(key))
+        move, selects = next(moves, (None, 0))
         if move is not None:
-            self._change(lambda: self._cursor.move(move[0], self._layout.columns, self._scroll.page, move[1]))
+            self._change(lambda: self._cursor.move(move, self._layout.columns, self._scroll.page, bool(selects)))
         elif event.matches(_Key.Copy):
             self.copy()
         elif event.matches(_Key.SelectAll):
@@ -302,31 +329,56 @@ class HexView(RowArea):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() is _LEFT and self._size:
-            extend = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-            self._pointer.press(event.position().toPoint(), extend)
+            offset, self._dragging = self.nearest(event.position().toPoint())
+            self._place_caret(offset, self._dragging, bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._pointer.move(event.position().toPoint())
+        """Select while the button is pressed, and scroll while the pointer is beyond the edge."""
+        self._pointer = event.position().toPoint()
+        if self._dragging is None:
+            self._hover(self.over(self._pointer))
+            return
+        if not self._beyond():
+            self._timer.stop()
+        elif not self._timer.isActive():
+            self._timer.start(_AUTOSCROLL_MS, self)
+        self._extend()
+
+    def timerEvent(self, event: QTimerEvent) -> None:  # noqa: ARG002 - Qt's signature
+        beyond = self._beyond()
+        steps = 1 + abs(beyond) // _PIXELS_PER_ROW
+        self.scroll_rows(steps if beyond > 0 else -steps)
+        self._extend()
+
+    def _beyond(self) -> int:
+        """How many pixels the pointer is below the viewport, negative above it, 0 inside."""
+        y = self._pointer.y()
+        return y - max(0, min(y, self.viewport().height() - 1))
+
+    def _extend(self) -> None:
+        offset, pane = self.nearest(self._pointer - QPoint(0, self._beyond()), self._dragging)
+        self._place_caret(offset, pane, extend=True)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() is _LEFT:
-            self._pointer.release()
+            self._dragging = None
+            self._timer.stop()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Select the outlined bytes under the pointer."""
         offset = self.over(event.position().toPoint())
-        span = span_at(self.scene.outline, offset) if offset is not None else None
-        if event.button() is _LEFT and span is not None:
-            self.goTo(span.start, span.size, reveal=False)
+        if offset is not None and event.button() is _LEFT:
+            for start, stop in overlapping(self.scene.outline, offset, offset + 1):
+                self.goTo(start, stop - start, reveal=False)
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
-        self._pointer.leave()
+        self._hover(None)
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Show tooltips."""
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            self._pointer.show_tooltip(event.globalPos())
+            self._show_tooltip(event.globalPos())
             return True
         return super().viewportEvent(event)
 
@@ -342,132 +394,6 @@ class HexView(RowArea):
             if not self._cursor.selection.start <= offset < self._cursor.selection.stop:
                 self._place_caret(offset, pane, extend=False)
         self.menuRequested.emit(self._cursor.caret, position)
-
-
-_MOVES: tuple[tuple[_Key, _Key, Move], ...] = (
-    (_Key.MoveToPreviousChar, _Key.SelectPreviousChar, Move.LEFT),
-    (_Key.MoveToNextChar, _Key.SelectNextChar, Move.RIGHT),
-    (_Key.MoveToPreviousLine, _Key.SelectPreviousLine, Move.UP),
-    (_Key.MoveToNextLine, _Key.SelectNextLine, Move.DOWN),
-    (_Key.MoveToPreviousPage, _Key.SelectPreviousPage, Move.PAGE_UP),
-    (_Key.MoveToNextPage, _Key.SelectNextPage, Move.PAGE_DOWN),
-    (_Key.MoveToStartOfLine, _Key.SelectStartOfLine, Move.ROW_START),
-    (_Key.MoveToEndOfLine, _Key.SelectEndOfLine, Move.ROW_END),
-    (_Key.MoveToStartOfDocument, _Key.SelectStartOfDocument, Move.FILE_START),
-    (_Key.MoveToEndOfDocument, _Key.SelectEndOfDocument, Move.FILE_END),
-)
-
-
-def move_of(event: QKeyEvent) -> tuple[Move, bool] | None:
-    """The movement for a key and whether it selects; None for other keys."""
-    for plain, selecting, move in _MOVES:
-        if event.matches(plain):
-            return move, False
-        if event.matches(selecting):
-            return move, True
-    return None
-
-
-_AUTOSCROLL_MS = 40
-"""Interval of autoscrolling while the pointer is dragged beyond the edge."""
-_PIXELS_PER_ROW = 12
-"""Pixels beyond the edge that add one row to a step."""
-
-
-def span_at(spans: Sequence[Span], offset: int) -> Span | None:
-    """The span that contains the byte at ``offset``, if any."""
-    return next((span for span in spans if span.start <= offset < span.stop), None)
-
-
-class Pointer(QObject):
-    """Mouse handling of the hex view: placing the caret, selecting and hovering.
-
-    Signals:
-        placed(object offset, object pane, bool extend): move the caret.
-        hovered(object offset): the pointer is over another byte, None over no byte.
-    """
-
-    placed = Signal(object, object, bool)
-    hovered = Signal(object)
-
-    def __init__(self, view: RowArea) -> None:
-        super().__init__(view)
-        self._view = view
-        self._timer = QBasicTimer()
-        self._dragging: Pane | None = None
-        self._position = QPoint()
-        self._hovered: int | None = None
-        self._text: tuple[int, str] | None = None
-        self._tooltip_requested = False
-
-    # ---- selecting ---------------------------------------------------------------------------------------------
-
-    def press(self, position: QPoint, extend: bool) -> None:
-        """Handle a press of the left button."""
-        offset, pane = self._view.nearest(position)
-        self._dragging = pane
-        self.placed.emit(offset, pane, extend)
-
-    def move(self, position: QPoint) -> None:
-        """Handle a move of the pointer, with or without the button pressed."""
-        if self._dragging is None:
-            self._hover(self._view.over(position))
-            return
-        self._position = position
-        if self._beyond():
-            if not self._timer.isActive():
-                self._timer.start(_AUTOSCROLL_MS, self)
-        else:
-            self._timer.stop()
-        self._extend()
-
-    def release(self) -> None:
-        """Handle the release of the left button."""
-        self._dragging = None
-        self._timer.stop()
-
-    def leave(self) -> None:
-        """Handle the pointer leaving the viewport."""
-        self._hover(None)
-
-    def timerEvent(self, event: QTimerEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Autoscroll while the pointer is beyond the edge."""
-        beyond = self._beyond()
-        steps = 1 + abs(beyond) // _PIXELS_PER_ROW
-        self._view.scroll_rows(steps if beyond > 0 else -steps)
-        self._extend()
-
-    def _beyond(self) -> int:
-        """How many pixels the pointer is below the viewport, negative above it, 0 inside."""
-        height = self._view.viewport().height()
-        return self._position.y() - height + 1 if self._position.y() >= height else min(0, self._position.y())
-
-    def _extend(self) -> None:
-        height = self._view.viewport().height()
-        inside = QPoint(self._position.x(), max(0, min(self._position.y(), height - 1)))
-        offset, pane = self._view.nearest(inside, self._dragging)
-        self.placed.emit(offset, pane, True)
-
-    # ---- hovering ----------------------------------------------------------------------------------------------
-
-    def _hover(self, offset: int | None) -> None:
-        if offset != self._hovered:
-            self._hovered = offset
-            self._tooltip_requested = False
-            QToolTip.hideText()
-            self.hovered.emit(offset)
-
-    def explain(self, offset: int, text: str) -> None:
-        """Set the tooltip for the byte at ``offset``."""
-        self._text = (offset, text)
-        if self._tooltip_requested and offset == self._hovered:
-            self.show_tooltip(QCursor.pos())
-
-    def show_tooltip(self, position: QPoint) -> None:
-        """Show the tooltip of the byte under the pointer at a screen position, now or when its text arrives."""
-        self._tooltip_requested = self._hovered is not None
-        if self._tooltip_requested and self._text is not None and self._text[0] == self._hovered:
-            QToolTip.showText(position, self._text[1], self._view.viewport())
 
 
 # ---- screen readers --------------------------------------------------------------------------------------------------

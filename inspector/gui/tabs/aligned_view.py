@@ -13,9 +13,8 @@ from inspector.core.kinds import Kind, Role
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span
 from inspector.drawing.colouring import ColourBy
-from inspector.gui.hex.copying import MAX_COPY_BYTES, CopyFormat, formatted
-from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.highlights import Tint, structures_of, tints
+from inspector.gui.hex.layout import MAX_COPY_BYTES, CopyFormat, Pane, formatted
 from inspector.gui.hex.pages import Deliver, HexModel
 from inspector.gui.hex.painting import MARGIN, Look, RowPainter, ViewState
 from inspector.gui.hex.view import HexView

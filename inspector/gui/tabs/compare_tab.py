@@ -335,7 +335,7 @@ class CompareTab(SideTab):
         self.sentence.setText(visible(" ".join((summary.sentence, *summary.notes))))
         self._caption(compared.states)
         self._mark_wrong(compared.rights)
-        self._draw_map(self.map.rows())
+        self._draw_map(self.map.height())
         self.levels[Level.RANGE].setVisible(bool(summary.ranges))
         if self._alignment.size:
             self._byte_stack.show_view(self._bytes)

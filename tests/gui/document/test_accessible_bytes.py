@@ -12,7 +12,7 @@ from inspector.core.finding import Severity
 from inspector.core.kinds import Kind, Role
 from inspector.core.span import Span
 from inspector.gui.app.window import Window
-from inspector.gui.hex.accessible import accessible_text
+from inspector.gui.hex.hex_pane import accessible_text
 from inspector.operations.protocol.views import Explanation, FieldRow
 from tests.gui.conftest import Show, settle
 

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.core.span import Span
 from inspector.gui.app.window import Window
-from inspector.gui.hex.cursor import Pane
+from inspector.gui.hex.layout import Pane
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings
 from tests.gui.conftest import Show, settle

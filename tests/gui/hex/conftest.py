@@ -16,7 +16,7 @@ from inspector.core.field import Run
 from inspector.core.kinds import Kind, role_of
 from inspector.drawing.palette import Scheme
 from inspector.formats._kinds import LOCAL_HEADER
-from inspector.gui.hex.cursor import Pane
+from inspector.gui.hex.layout import Pane
 from inspector.gui.hex.pages import Deliver, HexModel
 from inspector.gui.hex.view import HexView
 from inspector.gui.kit.theme import palette

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.span import Span
-from inspector.gui.hex.copying import CopyFormat, formatted
-from inspector.gui.hex.layout import Layout, pieces_of, row_text
+from inspector.gui.hex.layout import CopyFormat, Layout, formatted, pieces_of, row_text
 
 
 def test_hex() -> None:

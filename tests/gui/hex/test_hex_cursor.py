@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.span import Span
-from inspector.gui.hex.cursor import Cursor, Move
+from inspector.gui.hex.layout import Cursor, Move
 
 SIZE = 100
 

@@ -22,7 +22,7 @@ def test_a_row_of_sixteen_is_offset_hex_in_two_groups_and_text() -> None:
 
     assert [layout.hex_cell(column) for column in (0, 1, 7, 8, 15)] == [10, 13, 31, 35, 56]
     assert [layout.text_cell(column) for column in (0, 15)] == [60, 75]
-    assert (layout.hex_cells, layout.text_start, layout.cells) == (48, 60, 76)
+    assert (layout.hex_start, layout.text_start, layout.cells) == (10, 60, 76)
 
 
 def test_rows_end_with_the_bytes() -> None:
@@ -39,7 +39,7 @@ def test_rows_end_with_the_bytes() -> None:
 
 
 def test_offset_text_of_a_far_row() -> None:
-    assert Layout(64 << 30, 16).offset_text((64 << 30) // 16 - 1) == "0FFFFFFFF0"
+    assert Layout(64 << 30, 16).number_text((64 << 30) - 16) == "0FFFFFFFF0"
 
 
 @given(layouts, st.data())
@@ -48,7 +48,7 @@ def test_each_byte_is_found_where_it_stands(layout: Layout, data: st.DataObject)
     row, column = divmod(offset, layout.columns)
     places = ((layout.hex_cell(column) + 0.5, False), (layout.text_cell(column) + 0.5, True))
 
-    assert layout.row_of(offset) == row
+    assert offset // layout.columns == row
     for cell, in_text in places:
         assert layout.in_text(cell) is in_text
         assert layout.byte_at(row, cell, in_text) == offset
@@ -64,7 +64,7 @@ def test_the_nearest_byte_always_exists(layout: Layout, row: int, cell: float, i
 def test_what_is_over_a_place_is_in_its_row(layout: Layout, row: int, cell: float) -> None:
     offset = layout.over(row, cell)
 
-    assert offset is None or (offset < layout.size and layout.row_of(offset) == row)
+    assert offset is None or (offset < layout.size and offset // layout.columns == row)
 
 
 @pytest.mark.parametrize("cell", [0, 9.4, 59.5, 76.5])
@@ -93,7 +93,7 @@ def test_fitting_takes_the_most_groups_that_have_room(size: int, cells: int) -> 
 @given(st.integers(1, 1 << 60), st.sampled_from([8, 16, 32, 64]), st.integers(0, 1 << 60))
 def test_offsets_in_decimal_are_the_numbers_and_all_of_one_width(size: int, columns: int, row: int) -> None:
     layout = Layout(size, columns, 10)
-    text = layout.offset_text(row % layout.rows)
+    text = layout.number_text(row % layout.rows * layout.columns)
 
     assert int(text) == row % layout.rows * columns
     assert len(text) == layout.digits

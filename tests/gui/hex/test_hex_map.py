@@ -75,7 +75,7 @@ def test_rows_are_wanted_when_the_height_is_another_one(made: Callable[..., File
     with qtbot.waitSignal(drawn.rowsRequested) as told:
         drawn.resize(drawn.width(), 300)
 
-    assert told.args == [drawn.rows()] == [300]
+    assert told.args == [drawn.height()] == [300]
 
 
 def test_several_roles_share_the_width(made: Callable[..., FileMap]) -> None:

@@ -14,8 +14,7 @@ from PySide6.QtWidgets import QApplication
 from inspector.core.kinds import Role
 from inspector.core.span import Span
 from inspector.drawing.palette import COLOURS, Colours, Scheme
-from inspector.gui.hex.cursor import Cursor, Pane
-from inspector.gui.hex.layout import Layout
+from inspector.gui.hex.layout import Cursor, Layout, Pane
 from inspector.gui.hex.pages import PAGE, Deliver, HexModel
 from inspector.gui.hex.painting import UNDERLINE_HEIGHT, Grid, Look, RowPainter, ViewState, row_metrics, scheme_for
 from inspector.gui.kit.theme import fixed_font, palette

@@ -10,8 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.core.kinds import Role
 from inspector.core.span import Span
-from inspector.gui.hex.copying import MAX_COPY_BYTES, CopyFormat
-from inspector.gui.hex.cursor import Pane
+from inspector.gui.hex.layout import MAX_COPY_BYTES, CopyFormat, Pane
 from inspector.gui.hex.pages import HexModel
 from tests.gui.hex.conftest import Shown, byte_at, fetch
 

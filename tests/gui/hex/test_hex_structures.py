@@ -19,7 +19,7 @@ from inspector.core.program.progress import Progress
 from inspector.drawing.colouring import ColourBy
 from inspector.drawing.palette import COLOURS, CONTRAST, FAMILY_HUES, Scheme, contrast
 from inspector.formats.taco.codes import TACO_ENTRY
-from inspector.gui.hex.cursor import Pane
+from inspector.gui.hex.layout import Pane
 from inspector.gui.hex.pages import Deliver, HexModel
 from inspector.gui.hex.view import HexView
 from inspector.gui.kit.theme import palette

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from inspector.core.span import Span
-from inspector.gui.hex.cursor import Pane
+from inspector.gui.hex.layout import Pane
 from inspector.gui.hex.pages import HexModel
 from tests.gui.hex.conftest import Shown
 
@@ -165,7 +165,7 @@ def test_dragging_beyond_the_edge_scrolls_on(show: Show, qtbot: QtBot) -> None:
     assert shown.view.selection().start == 5
     QTest.mouseRelease(viewport, LEFT, pos=QPoint(10, 10))
     before = shown.view.shown()
-    assert not shown.view._pointer._timer.isActive()
+    assert not shown.view._timer.isActive()
     assert shown.view.shown() == before
 
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from inspector.core.names import visible
 from inspector.gui.app.tabs import Tabs, named_state
-from inspector.gui.hex.copying import CopyFormat
+from inspector.gui.hex.layout import CopyFormat
 from inspector.gui.kit import preferences
 from inspector.gui.kit.icons import state_icon
 from inspector.gui.kit.settings import ChoiceMenu, Settings

@@ -10,7 +10,6 @@ from PySide6.QtGui import (
     QColor,
     QKeyEvent,
     QPainter,
-    QResizeEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QWidget
@@ -57,11 +56,9 @@ def fill_class(painter: QPainter, colours: Colours, rect: QRect, each: ByteClass
 class ByteBand(Strip):
     """A row of pixels for each stretch: its classes side by side by their shares, and its entropy as a bar.
 
-    Signals:
-        windowChanged(): other bytes, or more or fewer rows, are to be shown; see ``setBands``.
+    It asks for rows where other bytes, or more or fewer rows, are to be shown; see ``setBands``.
     """
 
-    windowChanged = Signal()
     width_wanted = 88
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -110,17 +107,13 @@ class ByteBand(Strip):
         share = (place - window.start) / max(1, window.size)
         self._see(place - round(share * size), size)
 
-    def zoom_out(self) -> None:
-        """See all bytes."""
-        self._see(0, self._size)
-
     def _see(self, start: int, size: int) -> None:
         start = max(0, min(start, self._size - size))
         window = Span(start, start + size)
         if window != self._window:
             self._window = window
             self._describe_window()
-            self.windowChanged.emit()
+            self.rowsRequested.emit(self.height())
             self.update()
 
     def _describe_window(self) -> None:
@@ -131,9 +124,9 @@ class ByteBand(Strip):
         )
 
     def _facts(self, y: int) -> list[str]:
-        row = self._row_of(self._bytes_at(y).start)
         if self._bands is None:
             return ["Being measured…"]
+        row = self._row_of(self._bytes_at(y).start)
         return [] if row is None else [self._bands.text(row) or "not read yet"]
 
     def _row_of(self, offset: int) -> int | None:
@@ -172,12 +165,6 @@ class ByteBand(Strip):
 
     # ---- Qt overrides ------------------------------------------------------------------------------------------
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.redraw()
-        if self.height() != event.oldSize().height():
-            self.windowChanged.emit()
-
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom around the pointer."""
         if steps := event.angleDelta().y() / 120:
@@ -194,7 +181,7 @@ class ByteBand(Strip):
         elif event.text() == "-":
             self.zoom(1 / _ZOOM)
         elif event.text() == "0":
-            self.zoom_out()
+            self._see(0, self._size)
         else:
             super().keyPressEvent(event)
 
@@ -225,7 +212,7 @@ class BandFeed(QObject):
         self._layer = -1
         self.whole: Bands | None = None
         """All bytes of the layer shown; None until they were measured."""
-        band.windowChanged.connect(self.ask)
+        band.rowsRequested.connect(self.ask)
 
     def show_layer(self, layer: int, size: int) -> None:
         """Measure another layer, or the same with another size."""
@@ -234,7 +221,7 @@ class BandFeed(QObject):
         self.measured.emit()
         self.ask()
 
-    def ask(self) -> None:
+    def ask(self, *_: object) -> None:
         """Measure again: the bytes or what is seen of them may have changed."""
         for job in self._jobs:
             job.supersede()

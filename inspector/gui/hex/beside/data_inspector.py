@@ -8,10 +8,11 @@ from operator import itemgetter
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QFont, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QSizePolicy, QTableView, QWidget
 
 from inspector.gui.hex.beside.readings import ALL_ROWS, DEFAULT_ROWS, ValueRefusedError, encoded, readings
+from inspector.gui.kit.building import dressed
 from inspector.gui.kit.table_models import Column, ColumnTable, Index
 from inspector.gui.kit.theme import fixed_font
 
@@ -85,16 +86,13 @@ class ReadingsModel(ColumnTable):
     def data(self, index: Index, role: int = _Role.DisplayRole) -> Any:
         if not index.isValid():
             return None
-        if role == _Role.FontRole:
-            return self._font(index.row()) if index.column() else None
+        if role == _Role.FontRole and index.column():
+            font = fixed_font()
+            font.setBold(self.differs(index.row()))
+            return font
         if role in _SAID_OF_NOTHING:
             return self.text(index.row(), index.column()) or _SAID_OF_NOTHING[role]
         return None
-
-    def _font(self, row: int) -> QFont:
-        font = fixed_font()
-        font.setBold(self.differs(row))
-        return font
 
 
 class DataInspector(QTableView):
@@ -114,19 +112,15 @@ class DataInspector(QTableView):
     def __init__(self, parent: QWidget | None = None, columns: Sequence[str] = (_VALUE,)) -> None:
         super().__init__(parent)
         self._readings = ReadingsModel(columns)
-        self._name_widths: dict[str, int] = {}
         self.setModel(self._readings)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setShowGrid(False)
-        self.setAlternatingRowColors(True)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
+        looks = {"showGrid": False, "alternatingRowColors": True, "wordWrap": False, "tabKeyNavigation": False}
+        dressed(self, "Bytes at the caret as values", **looks)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().hide()
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 5)
         head = self.horizontalHeader()
         head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         head.setHighlightSections(False)
@@ -135,7 +129,6 @@ class DataInspector(QTableView):
         head.setStretchLastSection(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName("Bytes at the caret as values")
         self.setEditTriggers(
             QAbstractItemView.EditTrigger.DoubleClicked
             | QAbstractItemView.EditTrigger.EditKeyPressed
@@ -143,6 +136,7 @@ class DataInspector(QTableView):
         )
         self._readings.typed.connect(self.typed)
         self._readings.refused.connect(self.refused)
+        self.restyle()
         self.show_rows(DEFAULT_ROWS)
 
     # ---- rows --------------------------------------------------------------------------------------------------
@@ -206,15 +200,6 @@ class DataInspector(QTableView):
         return QSize(
             super().sizeHint().width(), rows + self.horizontalHeader().sizeHint().height() + 2 * self.frameWidth()
         )
-
-    def sizeHintForColumn(self, column: int) -> int:
-        """Qt override: the first column never changes, and Qt asks each time the view gets a new parent."""
-        if column:
-            return super().sizeHintForColumn(column)
-        font = self.font().key()
-        if font not in self._name_widths:
-            self._name_widths[font] = super().sizeHintForColumn(column)
-        return self._name_widths[font]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy the current cell."""

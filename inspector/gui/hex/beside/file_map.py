@@ -8,7 +8,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import (
     QBrush,
     QColor,
@@ -16,7 +16,6 @@ from PySide6.QtGui import (
     QKeyEvent,
     QPainter,
     QPolygon,
-    QResizeEvent,
 )
 from PySide6.QtWidgets import QWidget
 
@@ -49,13 +48,7 @@ _KEY_STEPS = 20
 
 
 class FileMap(Strip):
-    """Draws one role set per row of pixels; its roles share the width, so that a gap of one byte stays visible.
-
-    Signals:
-        rowsRequested(int rows): the map needs role sets for this many rows, see ``show_state``.
-    """
-
-    rowsRequested = Signal(int)
+    """Draws one role set per row of pixels; its roles share the width, so that a gap of one byte stays visible."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Map of the file", parent)
@@ -77,10 +70,6 @@ class FileMap(Strip):
         self._size, self._window = size, Span(0, size)
         self.show_state(sets=(), damage=(), unread=(), verdicts=(), cached=())
 
-    def rows(self) -> int:
-        """The number of rows that need role sets."""
-        return self.height()
-
     def show_state(self, **state: Any) -> None:
         """Show any of these.
 
@@ -96,8 +85,7 @@ class FileMap(Strip):
     def setShown(self, start: int, stop: int) -> None:
         """Frame the bytes that the hex view shows."""
         self._shown = Span(start, stop)
-        first, end = hexadecimal(start), hexadecimal(stop)
-        self.setAccessibleDescription(f"Bytes {first} to {end} are shown.")
+        self.setAccessibleDescription(f"Bytes {hexadecimal(start)} to {hexadecimal(stop)} are shown.")
         self.update()
 
     def framed(self) -> Span:
@@ -110,7 +98,8 @@ class FileMap(Strip):
         if self.sets:
             lines.append(", ".join(shown_in(self.sets[y * len(self.sets) // self.height()], self.by)))
         if any(self.verdicts):
-            lines.append(verdict_text(self.verdicts[y * len(self.verdicts) // self.height()]))
+            judged = self.verdicts[y * len(self.verdicts) // self.height()]
+            lines.append("; ".join(VERDICT_TEXTS[each] for each in verdicts_in(judged)))
         if self.cached:
             lines.append("cached" if overlaps(self.cached, start, stop) else "not read yet")
         if overlaps(self.damage, start, stop):
@@ -132,11 +121,11 @@ class FileMap(Strip):
         self._labels = labels_of(self.sets, self._label_font_metrics().height(), self.by)
         marks = landmarks(self.sets) if self.by is ColourBy.STRUCTURE else ()
         column = _LANDMARK_WIDTH if any(marks) else 0
-        fill = partial(_draw_part, painter, colours, self.lit)
+        fill = partial(_draw_part, painter, colours, self.lit, False)
         place = QRect(column, 0, size.width() - column, size.height())
         paint_rows(self.sets, place, lambda row: alike(shown_in(row, self.by)), fill)
         if column:
-            fill = partial(_draw_landmark, painter, colours, self.lit)
+            fill = partial(_draw_part, painter, colours, self.lit, True)
             paint_rows(marks, QRect(0, 0, column - 2, size.height()), lambda row: alike(families_in(row)), fill)
 
     def _paint_marks(self, painter: QPainter, colours: Colours) -> None:
@@ -188,11 +177,6 @@ class FileMap(Strip):
 
     # ---- Qt overrides ------------------------------------------------------------------------------------------
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        if self.height() != event.oldSize().height():
-            self.rowsRequested.emit(self.height())
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move by the bytes in view (arrows) or in larger steps (pages)."""
         line = max(1, self._shown.size)
@@ -237,19 +221,16 @@ def labels_of(sets: Sequence[int], height: int, by: ColourBy) -> list[MapLabel]:
     return sorted(places)
 
 
-def _draw_landmark(painter: QPainter, colours: Colours, lit: int | None, rect: QRect, family: Family) -> None:
-    if lit is None or lit & family_bit(family):
-        painter.fillRect(rect, QColor(colours.tones[FAMILY_HUES[family]].line))
-
-
-def _draw_part(painter: QPainter, colours: Colours, lit: int | None, rect: QRect, part: Family | Role) -> None:
-    bit = family_bit(part) if isinstance(part, Family) else role_bit(part)
-    if lit is not None and not lit & bit:
+def _draw_part(
+    painter: QPainter, colours: Colours, lit: int | None, is_line: bool, rect: QRect, part: Family | Role
+) -> None:
+    """``is_line``: in the colour of lines, which what is lit has too."""
+    if lit is not None and not lit & (family_bit(part) if isinstance(part, Family) else role_bit(part)):
         return
     hue = FAMILY_HUES[part] if isinstance(part, Family) else ROLE_HUES.get(part)
     if hue is not None:
         tones = colours.tones[hue]
-        painter.fillRect(rect, QColor(tones.fills[1][0] if lit is None else tones.line))
+        painter.fillRect(rect, QColor(tones.line if is_line or lit is not None else tones.fills[1][0]))
     strokes = None if isinstance(part, Family) else hatching(part, colours)
     if strokes is not None:
         painter.fillRect(rect, strokes)
@@ -257,25 +238,19 @@ def _draw_part(painter: QPainter, colours: Colours, lit: int | None, rect: QRect
 
 VERDICT_WIDTH = 9
 """Width of the verdict lane in pixels; several verdicts in one row share it."""
-VERDICT_TEXTS = {
+VERDICT_TEXTS = {  # in the order in which they share a row
     Judged.VERIFIED: "verified",
     Judged.DAMAGED: "damaged: does not match the recorded checksum",
     Judged.UNCHECKED: "not verified: no checksum is recorded, or it was not checked",
 }
 VERDICT_LEGEND = {Judged.VERIFIED: "verified", Judged.UNCHECKED: "not verified"}
 """Labels in the legend; damage has its own entry."""
-_VERDICTS = (Judged.VERIFIED, Judged.DAMAGED, Judged.UNCHECKED)
 _VERIFIED_COLOUR = "#009E73"
 
 
 def verdicts_in(judged: int) -> list[Judged]:
     """The verdicts in a set (a bit mask)."""
-    return [each for each in _VERDICTS if judged & each]
-
-
-def verdict_text(judged: int) -> str:
-    """The verdicts in a set as text."""
-    return "; ".join(VERDICT_TEXTS[each] for each in verdicts_in(judged))
+    return [each for each in VERDICT_TEXTS if judged & each]
 
 
 def fill_verdict(painter: QPainter, colours: Colours, rect: QRect, judged: Judged) -> None:

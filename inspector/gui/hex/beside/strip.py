@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
+from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from inspector.core.numbers import hexadecimal
@@ -55,9 +55,11 @@ class Strip(QWidget):
 
     Signals:
         jumped(object offset): the user went to an offset.
+        rowsRequested(int rows): so many rows are to be shown, or other bytes in them.
     """
 
     jumped = Signal(object)
+    rowsRequested = Signal(int)
     width_wanted = 60
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
@@ -110,7 +112,8 @@ class Strip(QWidget):
 
     def _pixels(self, span: Span, minimum: int) -> tuple[int, int]:
         """Top and height of a span inside the strip, at least ``minimum`` pixels high."""
-        start, size, all_of_it = self._window.start, max(1, self._window.size), self.height()
+        (start, stop), all_of_it = self._window, self.height()
+        size = max(1, stop - start)
         top = (span.start - start) * all_of_it // size
         height = max(minimum, -(-(span.stop - start) * all_of_it // size) - top)
         return max(0, min(top, all_of_it - height)), height
@@ -135,8 +138,7 @@ class Strip(QWidget):
 
     def paintEvent(self, _: QPaintEvent) -> None:
         colours = COLOURS[self._scheme]
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             painter.fillRect(self.rect(), QColor(colours.base))
             painter.fillRect(QRect(0, 0, 1, self.height()), QColor(colours.rule))
             if self._size:
@@ -146,8 +148,6 @@ class Strip(QWidget):
                 self._paint_marks(painter, colours)
                 self._paint_frame(painter, colours)
                 self._paint_names(painter, colours)
-        finally:
-            painter.end()
 
     def _drawn(self, size: QSize, colours: Colours) -> QPixmap:
         """All rows as a pixmap, drawn once."""
@@ -156,11 +156,8 @@ class Strip(QWidget):
             self._picture = QPixmap(size * ratio)
             self._picture.setDevicePixelRatio(ratio)
             self._picture.fill(QColor(colours.base))
-            painter = QPainter(self._picture)
-            try:
+            with QPainter(self._picture) as painter:
                 self._draw_rows(painter, size, colours)
-            finally:
-                painter.end()
         return self._picture
 
     def _paint_marks(self, painter: QPainter, colours: Colours) -> None:
@@ -182,6 +179,12 @@ class Strip(QWidget):
 
     def sizeHint(self) -> QSize:
         return QSize(self.width_wanted, 200)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.redraw()
+        if self.height() != event.oldSize().height():
+            self.rowsRequested.emit(self.height())
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the colours of the palette."""
