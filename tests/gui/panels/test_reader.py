@@ -75,9 +75,9 @@ def test_steps_nest_and_select_their_bytes_and_lead_to_the_failure_and_to_a_byte
     assert "with the reset block's own bytes" in panel.end.text()
     assert "segment: 2" in panel.variables.text()
 
+    panel.go(0)
     tab.document.go_to(0, 0x201, 0x203)
     settle(qtbot, window)
-    panel.go(0)
     press(window, "reader_to_byte")
     assert panel.model.steps[panel.at].action == "varint at 513: blob"
 

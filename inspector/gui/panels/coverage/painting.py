@@ -211,8 +211,8 @@ class CoverageLegend(Legend):
         self.setToolTip(", ".join(self.labels()))
 
     def sizeHint(self) -> QSize:
-        right = max((rect.right() + 1 for rect in self._rects(_ANY_WIDTH)), default=0)
-        return QSize(right + 2 * GRID, self.heightForWidth(_ANY_WIDTH))
+        places = self._rects(_ANY_WIDTH)
+        return QSize(places[-1].right() + 2 * GRID, places[-1].bottom() + 1) if places else QSize(0, 0)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, self.sizeHint().height())
