@@ -51,9 +51,10 @@ def scheme(app: QApplication, theme: Theme) -> Scheme:
     }
     if theme in fixed:
         return fixed[theme]
+    hints = app.styleHints()  # what it gives lives as long as it does
     access = _access(app)
     high_contrast = access is not None and access.contrastPreference() is Qt.ContrastPreference.HighContrast
-    if app.styleHints().colorScheme() is Qt.ColorScheme.Dark:
+    if hints.colorScheme() is Qt.ColorScheme.Dark:
         return Scheme.CONTRAST_DARK if high_contrast or _black_system(app) else Scheme.DARK
     return Scheme.CONTRAST_LIGHT if high_contrast else Scheme.LIGHT
 
