@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from math import floor
-
-from msgspec import Struct
 
 from inspector.core.span import Span
 
@@ -20,7 +19,8 @@ _GAP = 2
 """Cells between the offset, hex and text columns."""
 
 
-class Layout(Struct, frozen=True, dict=True):
+@dataclass(frozen=True)
+class Layout:
     """``size`` bytes in rows of ``columns`` bytes: an offset column in base 16 or 10, a hex column and a text column.
 
     Cells are counted from the left edge of a row; a column is the position of a byte in its row.
