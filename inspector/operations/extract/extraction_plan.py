@@ -136,10 +136,7 @@ class Planner:
                 if has_links:
                     links[b"/".join(parts_of(path))] = batch.source(index)
             progress.advance(1)
-        self._remember_folders(holders)
-
-    def _remember_folders(self, holders: set[bytes]) -> None:
-        """Remember all folders by their collision keys: no file can have the path of one."""
+        # No file can have the path of a folder.
         for key in collision_keys(list(holders)):
             folder = key
             while folder and hash(folder) not in self._folders:

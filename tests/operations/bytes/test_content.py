@@ -10,7 +10,7 @@ import pytest
 from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SplicedSource
 from inspector.operations.open.listing import load
-from inspector.operations.session.content import MAX_IMAGE_BYTES, decoded_content, encoding_of, image_of
+from inspector.operations.session.reading import MAX_IMAGE_BYTES, decoded_content, encoding_of, image_of
 from tests.operations.archives import caf
 
 Sample = Callable[[str], Path]
