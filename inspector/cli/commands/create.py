@@ -82,13 +82,6 @@ KINDS = {
             Option(
                 "--entry-for", metavar="MEMBER", help="the header's next entry: where a member's data are", **_ENTRIES
             ),
-            Option(
-                "--like",
-                metavar="OLD",
-                default="",
-                help="keep the order, the alignment and the header's entries of this archive, as for a dataset packed "
-                "again",
-            ),
             *CONNECTION,
         ),
     ),
@@ -166,7 +159,6 @@ def _taco(progress: Progress, options: argparse.Namespace) -> Created:
         options.target,
         options.inputs,
         entries=[each if isinstance(each, str) else parse_entry(*each) for each in options.entries],
-        like=options.like,
         overwrite=options.overwrite,
         connection=connection_of(options),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -70,31 +70,26 @@ class WriteError(Exception):
 
 
 class Slot(Struct, frozen=True):
-    """A member and its place: ``head`` is the offset of its local header; ``stamp`` is its DOS time and date.
-
-    ``extra`` is the extra field of its local header, which may align its data.
-    """
+    """A member and its place: ``head`` is the offset of its local header; ``stamp`` is its DOS time and date."""
 
     name: bytes
     size: int
     head: int
     stamp: tuple[int, int] = _FIRST_STAMP
-    extra: bytes = b""
 
     @property
     def data(self) -> int:
         """The offset of its data."""
-        return self.head + LOCAL_SIZE + len(self.name) + len(self.extra)
+        return self.head + LOCAL_SIZE + len(self.name)
 
     def local(self, crc: int = 0) -> bytes:
         """Its local header and name; the CRC-32 of its data is ``LOCAL_CRC_OFFSET`` bytes in."""
         return (
             LOCAL_STRUCT.pack(
                 *(LOCAL, _NEEDED, self._flags, STORED, *self.stamp, crc, self.size, self.size),
-                *(len(self.name), len(self.extra)),
+                *(len(self.name), 0),
             )
             + self.name
-            + self.extra
         )
 
     def central(self, crc: int) -> bytes:
@@ -113,13 +108,10 @@ class Slot(Struct, frozen=True):
         return 0 if self.name.isascii() else UTF_8
 
 
-def slots(
-    members: Iterable[tuple[bytes, int, int | None]], extra: Callable[[bytes, int], bytes] = lambda *_: b""
-) -> list[Slot]:
+def slots(members: Iterable[tuple[bytes, int, int | None]]) -> list[Slot]:
     """The places of the header and of members, given as (name, size, time in nanoseconds since 1970).
 
-    ``extra`` gives the extra field of a member by its name and the offset of its local header. The header gets the
-    time of the newest member. Raises WriteError if the archive would need ZIP64.
+    The header gets the time of the newest member. Raises WriteError if the archive would need ZIP64.
     """
     found, at, end, newest = [], LOCAL_SIZE + len(HEADER_NAME) + PAYLOAD_SIZE, END_SIZE, _FIRST_STAMP
     end += CENTRAL_SIZE + len(HEADER_NAME)
@@ -127,7 +119,7 @@ def slots(
     for name, size, modified in members:
         second = None if modified is None else modified // 10**9
         stamp = stamps.get(second) or stamps.setdefault(second, dos_stamp(modified))
-        slot = Slot(name, size, at, stamp, extra(name, at))
+        slot = Slot(name, size, at, stamp)
         if name == HEADER_NAME:
             raise WriteError("TACO_HEADER is the name of the header, so no member can have it.")
         found.append(slot)
