@@ -105,7 +105,7 @@ _PLACES: tuple[_Question, ...] = (
     (lambda look: look.open and look.damage.data_first, lambda look: truncated(look.archive)),
     (
         lambda look: look.open,
-        lambda look: list(moved_parts(look.archive, look.survey, look.expected, look.progress)),
+        lambda look: moved_parts(look.archive, look.survey, look.expected, look.progress),
     ),
     (lambda look: not look.interrupted, lambda look: copies(look.archive, look.bad, look.explained, look.progress)),
     (lambda look: look.open, lambda look: truncated(look.archive)),

@@ -55,23 +55,23 @@ class _Run(Struct, frozen=True):
     number: int
 
 
-def moved_parts(archive: Archive, survey: Survey, expected: int | None, progress: Progress) -> Iterator[FoundCause]:
+def moved_parts(archive: Archive, survey: Survey, expected: int | None, progress: Progress) -> FoundCause | None:
     """What was lost, doubled or swapped. Raises SourceError and Cancelled."""
-    doubled = _part_again(archive, survey)
-    if doubled is not None:
-        yield doubled
-        return
-    places = sorted(damage_of(archive).landmarks(archive), key=lambda each: each[:3])
+    if doubled := _part_again(archive, survey):
+        return doubled
+    damage = damage_of(archive)
+    places = sorted(damage.landmarks(archive), key=lambda each: each[:3])
     runs = _runs(archive.source, places, progress) if len(places) > 1 else []
     change = None if expected is None else survey.size - expected
     found = _from_runs(archive, runs, change) if runs else None
-    if found is None and change and runs and all(not run.shift for run in runs):
+    if found is None and change and runs and not any(run.shift for run in runs):
         last = places[-1].offset
         found = _changed(archive, change, Span(last, max(last, survey.size - change)), Span(last, survey.size))
-    if found is None and change is not None:
-        found = _from_size(archive, change)
-    if found is not None:
-        yield found
+    if found is None and change is not None:  # where no landmarks do, the size says what the format knows of it
+        found = damage.resized(archive, change)
+        if found is None and change < 0 and part_of(-change):
+            found = fewer(archive, change, f"A part of {in_bytes(-change)} is missing")
+    return found
 
 
 # ---- doubled -------------------------------------------------------------------------------------------------------
@@ -206,14 +206,6 @@ def _changed(archive: Archive, change: int, gap: Span, place: Span) -> FoundCaus
         "that. Copy the file again, or cut them out of a copy."
     )
     return FoundCause(Cause.INSERTED_BYTES, message, (place,), explains)
-
-
-def _from_size(archive: Archive, change: int) -> FoundCause | None:
-    """What the size says where no landmarks do: only that whole parts are missing, or what the format knows more."""
-    found = damage_of(archive).resized(archive, change)
-    if found is None and change < 0 and part_of(-change):
-        found = fewer(archive, change, f"A part of {in_bytes(-change)} is missing")
-    return found
 
 
 # ---- found by trial --------------------------------------------------------------------------------------------------
@@ -351,29 +343,30 @@ def _server_text(archive: Archive) -> int:
 
 def trailing(archive: Archive) -> FoundCause | None:
     """The cause that bytes stand behind an archive. Raises SourceError."""
-    damage, known = damage_of(archive), format_of(archive)
+    damage, known, size = damage_of(archive), format_of(archive), archive.source.size
     appendable = known is not None and known.appendable
     if not damage.trailing:
         return damage.behind(archive)
     found = [each for each in wrong(archive) if each.code in damage.trailing]
-    size = archive.source.size
     spans = [span for each in found for span in each.spans if span.stop == size and 0 < span.size <= MAX_TRAILING_BYTES]
     if not spans or len(wrong(archive)) > len(found):
         return None
     span = max(spans, key=lambda each: each.start)
     data = archive.source.read(span.start, span.size)
-    if appendable and span.size > TAIL_TEXT_BYTES and data.strip(b"\0"):
-        return None
-    data = data if not data.strip(b"\0") else data[:TAIL_TEXT_BYTES]
     they_are = verb(span.size, "It is", "They are")
-    first = f"{in_bytes(span.size)} {verb(span.size, 'follows', 'follow')} the end of the archive."
     if not data.strip(b"\0"):
         what = f"{they_are} zero, the usual padding of a program that writes whole blocks."
-    elif is_text(data):
-        what = f'{they_are} text: "{first_line(data)}". Another program probably printed to the same output.'
-    elif appendable:
+    elif appendable and span.size > TAIL_TEXT_BYTES:
         return None  # an append that was interrupted leaves such
+    elif is_text(data[:TAIL_TEXT_BYTES]):
+        shown = first_line(data[:TAIL_TEXT_BYTES])
+        what = f'{they_are} text: "{shown}". Another program probably printed to the same output.'
+    elif appendable:
+        return None
     else:
         what = f"{verb(span.size, 'It belongs', 'They belong')} to none of its records."
-    message = f"{first} {what} Everything before byte {span.start:,} is as it was; cut the rest off in a copy."
+    message = (
+        f"{in_bytes(span.size)} {verb(span.size, 'follows', 'follow')} the end of the archive. {what} Everything "
+        f"before byte {span.start:,} is as it was; cut the rest off in a copy."
+    )
     return FoundCause(Cause.TRAILING_BYTES, message, (span,), tuple(found), adopts=True)

@@ -191,9 +191,9 @@ def in_front(archive: Archive, progress: Progress) -> FoundCause | None:
     if repair is not None and (other is not None or start > MAX_SEARCHED_BYTES):
         loses = () if other is None else (f"{other.words[0].upper()}{other.words[1:]}.",)
         repair = replace(repair, loses=loses, lossless="", unsearched=other is None)
-    done = "repair with a copy as its target does that" if repair is not None else f"tail -c +{start + 1} does that"
-    message = f"{first} {who} The archive itself begins at byte {start:,}; cut off what precedes it: {done}."
-    repairs = () if repair is None else (repair,)
+    done = f"tail -c +{start + 1}" if repair is None else "repair with a copy as its target"
+    message = f"{first} {who} The archive itself begins at byte {start:,}; cut off what precedes it: {done} does that."
+    repairs = tuple(filter(None, (repair,)))
     return FoundCause(Cause.INSERTED_BYTES, message, (Span(0, start),), tuple(wrong(archive)), repairs)
 
 

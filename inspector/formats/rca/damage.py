@@ -181,19 +181,16 @@ def _shifted(archive: Archive) -> FoundCause | None:
     known = f"By its chunks the file has {in_bytes(size - change)}, and it has {in_bytes(size)}."
     parts = f" That is a multiple of {part >> 20} MiB, the size of parts of a transfer." if part else ""
     where = f"between the bytes {span.start:,} and {span.stop:,}"
-    if change < 0:
-        are = verb(1 if part else -change, "is", "are")
-        first = f"{'A part of ' if part else ''}{in_bytes(-change)} {are} missing {where}."
-        cause = Cause.LOST_PART if part else Cause.LOST_BYTES
-    else:
-        were = verb(1 if part else change, "was", "were")
-        first = f"{'A part of ' if part else ''}{in_bytes(change)} {were} inserted {where}."
-        cause = Cause.DOUBLED_PART if part else Cause.INSERTED_BYTES
-    message = (
-        f"{first} {known}{parts} Segments that hashes prove lie on both sides of it, moved. Copy the file again; "
-        "what is proved can be saved."
+    number, of_part = 1 if part else abs(change), "A part of " if part else ""
+    happened = f"{verb(number, 'was', 'were')} inserted" if change > 0 else f"{verb(number, 'is', 'are')} missing"
+    bytes_cause, part_cause = (
+        (Cause.INSERTED_BYTES, Cause.DOUBLED_PART) if change > 0 else (Cause.LOST_BYTES, Cause.LOST_PART)
     )
-    return FoundCause(cause, message, (span,), tuple(wrong(archive)))
+    message = (
+        f"{of_part}{in_bytes(abs(change))} {happened} {where}. {known}{parts} Segments that hashes prove lie on both "
+        "sides of it, moved. Copy the file again; what is proved can be saved."
+    )
+    return FoundCause(part_cause if part else bytes_cause, message, (span,), tuple(wrong(archive)))
 
 
 def _undecided(archive: Archive) -> str:
