@@ -41,7 +41,7 @@ def report_names(archive: Archive, emitter: Emitter, progress: Progress) -> None
         progress.advance(len(block.names))
     twice, both = _shared(files, folders)
     if twice or both:
-        _Collisions(archive, emitter, twice, both).report()
+        _report(archive, emitter, twice, both)
 
 
 class _Block:
@@ -104,57 +104,47 @@ def _shared(files: array[int], folders: array[int]) -> tuple[set[int], set[int]]
     return set(np.unique(twice).tolist()), set(np.unique(both).tolist())
 
 
-class _Collisions:
-    """Compares the names whose hashes occur more than once, and reports them."""
-
-    def __init__(self, archive: Archive, emitter: Emitter, twice: set[int], both: set[int]) -> None:
-        self._archive = archive
-        self._twice = twice
-        self._both = both
-        self._known = {
-            finding.member for finding in archive.findings if finding.member is not None and "duplicate" in finding.code
-        }
-        self._same = CappedFindings(emitter, codes.NAME_DUPLICATE, "names that occur more than once")
-        self._alike = CappedFindings(emitter, codes.NAME_COLLISION, "names that are the same on some systems")
-        self._mixed = CappedFindings(emitter, codes.NAME_FILE_AND_FOLDER, "names of files that are folders too")
-
-    def report(self) -> None:
-        files: dict[bytes, int] = {}
-        folders: dict[bytes, int] = {}
-        wanted = self._twice | self._both
-        for block in _blocks(self._archive.members):
-            for member, key in block.files():
-                if hash(key) in wanted and (earlier := files.setdefault(key, member)) != member:
-                    self._report_pair(earlier, member)
-            for key, member in block.folders().items() if self._both else ():
-                if hash(key) in self._both:
-                    folders.setdefault(key, member)
-        for key in sorted(files.keys() & folders.keys()):
-            self._report_mixed(files[key], folders[key])
-        for kept in (self._same, self._alike, self._mixed):
-            kept.close()
-
-    def _report_pair(self, earlier: int, later: int) -> None:
-        first, second = map(self._archive.members.path, (earlier, later))
-        if first == second:
-            if later not in self._known and not self._same.full():
-                message = f"The name '{brief(first)}' occurs more than once: extracted, one file replaces the other."
-                self._same.add(message, self._spans(earlier, later), later)
-        elif not self._alike.full():
+def _report(archive: Archive, emitter: Emitter, twice: set[int], both: set[int]) -> None:
+    """Compare the names whose hashes occur more than once, and report them."""
+    same = CappedFindings(emitter, codes.NAME_DUPLICATE, "names that occur more than once")
+    alike = CappedFindings(emitter, codes.NAME_COLLISION, "names that are the same on some systems")
+    mixed = CappedFindings(emitter, codes.NAME_FILE_AND_FOLDER, "names of files that are folders too")
+    known = {each.member for each in archive.findings if each.member is not None and "duplicate" in each.code}
+    path, files, folders = archive.members.path, dict[bytes, int](), dict[bytes, int]()
+    for earlier, later in _pairs(archive.members, twice | both, files):
+        first, second = path(earlier), path(later)
+        if first != second and not alike.full():
             message = (
                 f"The names '{brief(first)}' and '{brief(second)}' differ {_difference(first, second)}: on "
                 "systems that ignore this, both become one file."
             )
-            self._alike.add(message, self._spans(earlier, later), later)
-
-    def _report_mixed(self, file: int, inside: int) -> None:
-        if not self._mixed.full():
-            name, other = (brief(self._archive.members.path(member)) for member in (file, inside))
+            alike.add(message, _spans(archive, earlier, later), later)
+        if first == second and later not in known and not same.full():
+            message = f"The name '{brief(first)}' occurs more than once: extracted, one file replaces the other."
+            same.add(message, _spans(archive, earlier, later), later)
+    for block in _blocks(archive.members) if both else ():
+        for key, member in block.folders().items():
+            if hash(key) in both:
+                folders.setdefault(key, member)
+    for key in sorted(files.keys() & folders.keys()):
+        if not mixed.full():
+            name, other = brief(path(files[key])), brief(path(folders[key]))
             message = f"'{name}' is a file, but '{other}' needs it to be a folder: one of them cannot be extracted."
-            self._mixed.add(message, self._spans(file, inside), file)
+            mixed.add(message, _spans(archive, files[key], folders[key]), files[key])
+    for kept in (same, alike, mixed):
+        kept.close()
 
-    def _spans(self, *members: int) -> Spans:
-        return tuple(span for member in members for span in name_spans(self._archive, member))
+
+def _pairs(members: Members, wanted: set[int], files: dict[bytes, int]) -> Iterator[tuple[int, int]]:
+    """The first and each further file of one key, of those with a hash that is ``wanted``; ``files`` gets the first."""
+    for block in _blocks(members):
+        for member, key in block.files():
+            if hash(key) in wanted and (earlier := files.setdefault(key, member)) != member:
+                yield earlier, member
+
+
+def _spans(archive: Archive, *members: int) -> Spans:
+    return tuple(span for member in members for span in name_spans(archive, member))
 
 
 def _difference(first: bytes, second: bytes) -> str:
