@@ -32,8 +32,7 @@ from PySide6.QtWidgets import (
 
 from inspector.drawing.palette import COLOURS, Colours, Scheme, scheme_of
 from inspector.gui.kit.building import dressed, in_column, in_row
-from inspector.gui.kit.row_hover import light_rows
-from inspector.gui.kit.style import EDGE, GRID
+from inspector.gui.kit.style import EDGE, GRID, light_rows
 from inspector.gui.kit.widgets import label_of
 from inspector.resources import manual_pages, resource
 

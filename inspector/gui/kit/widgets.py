@@ -52,8 +52,7 @@ from PySide6.QtWidgets import (
 
 from inspector.gui.kit.building import dressed, in_column, in_row, page_of
 from inspector.gui.kit.icons import icon
-from inspector.gui.kit.row_hover import light_rows
-from inspector.gui.kit.style import GRID, ICON_PX, Rows, row_height, secondary
+from inspector.gui.kit.style import GRID, ICON_PX, Rows, light_rows, row_height, secondary
 from inspector.gui.kit.text import DIGEST_GAP, breakable, plain, without_breaks
 
 INDENTATION = 3 * GRID
