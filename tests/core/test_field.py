@@ -7,8 +7,8 @@ from inspector.core.field import Field, FieldTable, Unread, at_path, locate, par
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.span import Span
 from inspector.formats._kinds import DATA_SECTION, INDEX
-from inspector.formats.caf.kinds import FOOTER
-from inspector.formats.datas3t.kinds import METADATA_ROW
+from inspector.formats.caf import FOOTER
+from inspector.formats.datas3t import METADATA_ROW
 from tests.formats.archives import leaves
 
 SIZE = 80

@@ -7,10 +7,17 @@
 from __future__ import annotations
 
 from inspector.core.format import Concern, DiagramColumn, Format, MimeType, Signature, imported
-from inspector.core.kinds import Kind
+from inspector.core.kinds import Family, Kind, Role
 from inspector.formats._kinds import DATA_SECTION, INDEX, INDEX_ENTRY
 from inspector.formats.caf import codes
-from inspector.formats.caf.kinds import FOOTER
+
+FOOTER = Kind(
+    "footer",
+    "The last 4 bytes of a CAF archive: the size of the index in bytes, little-endian.",
+    Role.HEADER,
+    Family.END,
+    points_to=(INDEX,),
+)
 
 FORMAT = Format(
     name="caf",

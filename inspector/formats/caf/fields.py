@@ -20,8 +20,8 @@ from inspector.core.span import Span, Spans
 from inspector.formats._compressed import with_inside
 from inspector.formats._extents import GAP, Rows
 from inspector.formats._kinds import DATA_SECTION, INDEX, INDEX_ENTRY
+from inspector.formats.caf import FOOTER
 from inspector.formats.caf.index import Index, Part
-from inspector.formats.caf.kinds import FOOTER
 from inspector.formats.caf.locate import Place
 from inspector.formats.caf.scan import COLON, COMMA, Malformed, Scanner, unquoted
 
