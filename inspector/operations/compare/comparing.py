@@ -15,8 +15,15 @@ from inspector.core.verdict import State
 from inspector.operations.check.checking import check_archive, state_from
 from inspector.operations.compare.alignment import Runs, align
 from inspector.operations.compare.listing import Listing, open_listing, unread
-from inspector.operations.compare.members import NOT_COMPARED, SAME, MemberResult, Ranges, compare_members
-from inspector.operations.compare.ranges import ONLY_RANGES, RangeResult, compare_ranges, named_datasets
+from inspector.operations.compare.members import (
+    NOT_COMPARED,
+    ONLY_RANGES,
+    SAME,
+    MemberResult,
+    RangeResult,
+    compare_members,
+    compare_ranges,
+)
 from inspector.operations.compare.structure import (
     MAX_RUNS_EXPLAINED,
     Digests,
@@ -168,7 +175,7 @@ class _Comparing:
             self._found.notes.append(OTHER_FORMATS)
         if Level.MEMBER in self._levels and self._has_members():
             self._found.members = compare_members(
-                self._a, self._b, self._alignment, self._progress, check=self._check_all, ranges=self._ranges()
+                self._a, self._b, self._alignment, self._progress, check=self._check_all, ranges=self._found.ranges
             )
         if pair is not None and self._found.runs and self._levels != {Level.MEMBER}:
             self._describe(self._found.runs, pair)
@@ -184,12 +191,6 @@ class _Comparing:
         else:
             self._found.notes.append(ONLY_RANGES)
         return True
-
-    def _ranges(self) -> Ranges | None:
-        found = self._found.ranges
-        if found is None:
-            return None
-        return Ranges(found.pairs, frozenset(found.same), named_datasets(self._a, self._b))
 
     def _align(self, pair: tuple[Opened, Opened]) -> None:
         if same := _same_file(*pair):
@@ -245,7 +246,7 @@ class _Comparing:
             self._alignment = _alignment(self._found.runs, *pair)
         self._compare_ranges(quick=True)
         self._found.members = compare_members(
-            self._a, self._b, self._alignment, self._progress, quick=True, ranges=self._ranges()
+            self._a, self._b, self._alignment, self._progress, quick=True, ranges=self._found.ranges
         )
 
     def _related(self) -> bool:
