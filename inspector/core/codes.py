@@ -44,7 +44,6 @@ COMPRESSED_FOLLOWED = warning(
 
 # ---- names ---------------------------------------------------------------------------------------------------------
 
-NAME_NOT_PORTABLE = info("name-not-portable", "A name is not allowed on some systems.")
 NAME_DUPLICATE = warning(
     "name-duplicate", "A name occurs more than once.", "Rename one of them: most programs extract only the last."
 )

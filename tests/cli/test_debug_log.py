@@ -83,7 +83,7 @@ def test_window_and_worker_log_into_one_file(sample: Sample, tmp_path: Path) -> 
     assert " window " in text
     assert " worker " in text
     assert ": decode\n" in text
-    assert " started: archive\n" in text
+    assert " started: ArchiveRequests\n" in text
 
 
 def test_processes_of_a_pool_log_too(run: Run, sample: Sample, tmp_path: Path) -> None:

@@ -44,6 +44,9 @@ def loaded(*arguments: str) -> set[str]:
     return set(done.stderr.split())
 
 
+DECODERS = ("decode", "reading")
+
+
 @pytest.mark.parametrize(
     ("name", "needed"), [("journey.caf", {"caf"}), ("two-chunks.rca", {"rca"}), ("plain.zip", {"zip"})]
 )
@@ -56,7 +59,8 @@ def test_list_loads_the_format_and_nothing_that_writes(
         for module in modules
         if module.startswith("inspector.formats.") and ".formats._" not in module
     }
-    assert {each for each in formats if f"inspector.formats.{each}.decode" in modules} == needed
+    reading = {each for each in formats if modules & {f"inspector.formats.{each}.{part}" for part in DECODERS}}
+    assert reading == needed
     others = ("inspector.operations.create", "inspector.operations.audit", "inspector.operations.extract", "boto")
     assert [each for each in modules if each.endswith((".repair", ".salvage")) and ".formats." in each] == []
     assert not modules & {"inspector.sources.s3.prefix", "inspector.formats._tar.walk"}

@@ -42,6 +42,12 @@ from tests.s3.proxy import (
 DATA = Random(7).randbytes(2 * TAIL_BYTES)
 
 
+@pytest.fixture(autouse=True)
+def _no_tries_used_up() -> None:
+    """botocore counts the retries of a client, and makes no more of them after some hundred failures."""
+    client_for.cache_clear()
+
+
 @pytest.fixture
 def source(store: Store) -> S3Source:
     return store.open(store.put("faults.caf", DATA))
