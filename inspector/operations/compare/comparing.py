@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from inspector.core.numbers import count, in_bytes
+from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.program.progress import Progress, cancelling
 from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import SourceError
@@ -15,15 +15,7 @@ from inspector.core.verdict import State
 from inspector.operations.check.checking import check_archive, state_from
 from inspector.operations.compare.alignment import Runs, align
 from inspector.operations.compare.listing import Listing, open_listing, unread
-from inspector.operations.compare.members import (
-    NOT_COMPARED,
-    ONLY_RANGES,
-    SAME,
-    MemberResult,
-    RangeResult,
-    compare_members,
-    compare_ranges,
-)
+from inspector.operations.compare.members import NOT_COMPARED, ONLY_RANGES, SAME, ComparedMembers, ComparedRanges
 from inspector.operations.compare.structure import (
     MAX_RUNS_EXPLAINED,
     Digests,
@@ -54,6 +46,7 @@ from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.source import S3Source
 
 EQUAL = "equal"
+_EQUAL = "Equal."
 QUICK = "Recorded digests equal; contents not read."
 _MAX_NAMES_CHECKED = 100_000
 """Members up to which names are checked too; they tell nothing about which side is right, and take longer than that."""
@@ -106,18 +99,8 @@ def _equal_objects(locations: tuple[str, str], places: tuple[S3Source, S3Source]
     a, b = (Listing(location, (unread(place),), (b"",), ()) for location, place in zip(locations, places, strict=True))
     size = places[0].size
     names = strip_credentials(locations[0]), strip_credentials(locations[1])
-    counts = {EQUAL: size, "changed": 0, "added": 0, "removed": 0}
-    summary = Summary(*names, True, {}, counts, None, _sentence(True, {}, counts, None, 0), (why,))
+    summary = Summary(*names, True, {}, _byte_counts(size, Runs()), None, _EQUAL, (why,))
     return Comparison(summary, [], a, b, Alignment(size, size))
-
-
-class _Found(Struct):
-    runs: Runs | None = None
-    members: MemberResult | None = None
-    ranges: RangeResult | None = None
-    fields: list[Difference] = field(default_factory=list)
-    bytes_: list[Difference] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
 
 class _Comparing:
@@ -127,34 +110,33 @@ class _Comparing:
         self._progress = progress
         self._levels = levels
         self._quick = quick
-        self._found = _Found()
+        self._checked = quick
+        self._runs: Runs | None = None
         self._alignment: Alignment | None = None
         self._judge: Judge | None = None
+        self._ranges: ComparedRanges | None = None
+        self._members: ComparedMembers | None = None
+        self._differences: list[Difference] = []
+        self._notes: list[str] = []
 
     def run(self) -> Comparison:
         for each in (*self._a.archives, *self._b.archives):
             _raise_unread(each)
+        known = [not side.ordered or any(each.decoder for each in side.archives) for side in (self._a, self._b)]
         pair = self._pair()
-        self._raise_incomparable(pair)
-        if self._quick:
-            self._compare_quickly(pair)
-        else:
-            with cancelling(self._progress):
-                self._compare(pair)
-        found = self._found
-        members = found.members
-        ranges = found.ranges.differences if found.ranges is not None else ()
-        differences = [*ranges, *(members.differences if members is not None else ()), *found.fields, *found.bytes_]
-        return Comparison(self._summary(differences), differences, self._a, self._b, self._alignment, self._judge)
+        self._raise_incomparable(pair, has_members=all(known))
+        with cancelling(self._progress):
+            self._compare(pair, has_members=all(known))
+        summary = self._summary()
+        return Comparison(summary, self._differences, self._a, self._b, self._alignment, self._judge)
 
-    def _raise_incomparable(self, pair: tuple[Opened, Opened] | None) -> None:
+    def _raise_incomparable(self, pair: tuple[Opened, Opened] | None, *, has_members: bool) -> None:
         """Raise OperationError where what is asked for cannot be compared: nothing would then look like equality."""
         if pair is None and self._levels == {Level.FIELD}:
             raise OperationError("Fields can only be compared between two files of one format.")
         if pair is None and self._levels == {Level.BYTES}:
             raise OperationError("Bytes can only be compared between two files.")
-        needs_members = pair is None or self._quick or self._levels == {Level.MEMBER}
-        if needs_members and not self._has_members():
+        if not has_members and (pair is None or self._quick or self._levels == {Level.MEMBER}):
             raise OperationError(
                 "Members cannot be compared: one of the two is neither a known archive nor a folder with files."
             )
@@ -168,52 +150,50 @@ class _Comparing:
         known = a.decoder is not None and b.decoder is not None
         return (a, b) if _family(a) == _family(b) or not known or self._levels == {Level.BYTES} else None
 
-    def _compare(self, pair: tuple[Opened, Opened] | None) -> None:
+    def _compare(self, pair: tuple[Opened, Opened] | None, *, has_members: bool) -> None:
+        both = self._a, self._b, self._progress, self._quick, self._check_all
         if pair is not None:
             self._align(pair)
-        elif not self._compare_ranges() and self._levels == LEVELS and self._a.archives and self._b.archives:
-            self._found.notes.append(OTHER_FORMATS)
-        if Level.MEMBER in self._levels and self._has_members():
-            self._found.members = compare_members(
-                self._a, self._b, self._alignment, self._progress, check=self._check_all, ranges=self._found.ranges
-            )
-        if pair is not None and self._found.runs and self._levels != {Level.MEMBER}:
-            self._describe(self._found.runs, pair)
-
-    def _compare_ranges(self, *, quick: bool = False) -> bool:
-        """Compare ranges if both are datasets; returns whether they are."""
-        if not self._a.ranges or not self._b.ranges:
-            return False
-        found = compare_ranges(self._a, self._b, self._progress, quick=quick, check=self._check_all)
-        self._found.ranges = found
-        if Level.RANGE not in self._levels:
-            found.differences.clear()
-        else:
-            self._found.notes.append(ONLY_RANGES)
-        return True
+        if (pair is None or self._quick) and self._a.ranges and self._b.ranges:
+            self._ranges = ComparedRanges(*both)
+            self._ranges.run()
+            if Level.RANGE in self._levels:
+                self._notes.append(ONLY_RANGES)
+                self._differences += self._ranges.differences
+        elif pair is None and not self._quick and self._levels == LEVELS and self._a.archives and self._b.archives:
+            self._notes.append(OTHER_FORMATS)
+        if has_members and (self._quick or Level.MEMBER in self._levels):
+            self._members = ComparedMembers(*both)
+            self._members.run(self._alignment, self._ranges)
+            self._differences += self._members.differences
+        if pair is not None and self._runs and self._levels != {Level.MEMBER}:
+            self._describe(self._runs, pair)
 
     def _align(self, pair: tuple[Opened, Opened]) -> None:
-        if same := _same_file(*pair):
-            self._found.runs = Runs()
-            self._found.notes.append(same)
+        a, b = pair[0].source, pair[1].source
+        if isinstance(a, FileSource) and isinstance(b, FileSource) and a.identity == b.identity:
+            self._runs = Runs()
+            self._notes.append("Both are the same file.")
+        elif self._quick:
+            return
         else:
-            self._found.runs = align(pair[0].source, pair[1].source, self._progress)
-            slide_to_structures(self._found.runs, *pair, self._progress)
-        self._alignment = _alignment(self._found.runs, *pair)
-
-    def _has_members(self) -> bool:
-        """Whether there is anything on both sides that has members."""
-        known = [not side.ordered or any(each.decoder for each in side.archives) for side in (self._a, self._b)]
-        return all(known)
+            self._runs = align(a, b, self._progress)
+            slide_to_structures(self._runs, *pair, self._progress)
+        self._alignment = _alignment(self._runs, *pair)
 
     def _check_all(self) -> None:
         """Check the archives that are not checked yet, so that their digests tell who is right."""
+        if self._checked:
+            return
+        label, total, done = self._progress.label, self._progress.total, self._progress.done
         for archive in (*self._a.archives, *self._b.archives):
             if archive.decoder is not None and not archive.checked:
-                names = len(archive.members) <= _MAX_NAMES_CHECKED
-                check_archive(archive, self._progress, names=names)
+                check_archive(archive, self._progress, names=len(archive.members) <= _MAX_NAMES_CHECKED)
                 _raise_unread(archive)
                 archive.checked = True
+        self._checked = True
+        self._progress.begin(label, total)
+        self._progress.advance(done)
 
     def _describe(self, runs: Runs, pair: tuple[Opened, Opened]) -> None:
         self._check_all()
@@ -221,37 +201,27 @@ class _Comparing:
         if Level.FIELD in self._levels:
             self._progress.begin("Comparing fields", 0, "fields")
             for each in changed_fields(runs, *pair, judge, self._progress):
-                self._found.fields.append(each)
+                self._differences.append(each)
                 self._progress.advance(1)
         if Level.BYTES in self._levels:
             self._progress.begin("Describing differences", len(runs), "differences")
             for at, run in enumerate(runs):
-                self._found.bytes_.append(describe(run, *pair, judge, explained=at < MAX_RUNS_EXPLAINED))
+                self._differences.append(describe(run, *pair, judge, explained=at < MAX_RUNS_EXPLAINED))
                 self._progress.advance(1)
-        for name, longer, shorter in (("B", 1, 0), ("A", 0, 1)):
+        for name, longer, shorter in (("B", 1, "A"), ("A", 0, "B")):
             if is_text_copy(runs, pair[longer].source, longer, self._progress):
-                self._found.notes.append(
-                    f"{name} looks like a text-mode copy of {'AB'[shorter]}: {count(len(runs), 'line feed')} got a "
+                self._notes.append(
+                    f"{name} looks like a text-mode copy of {shorter}: {count(len(runs), 'line feed')} got a "
                     "carriage return."
                 )
         if runs.gap:
-            self._found.notes.append(
+            self._notes.append(
                 f"There are very many differences: those with at most {in_bytes(runs.gap)} between them are one."
             )
 
-    def _compare_quickly(self, pair: tuple[Opened, Opened] | None) -> None:
-        if pair is not None and (same := _same_file(*pair)):
-            self._found.runs = Runs()
-            self._found.notes.append(same)
-            self._alignment = _alignment(self._found.runs, *pair)
-        self._compare_ranges(quick=True)
-        self._found.members = compare_members(
-            self._a, self._b, self._alignment, self._progress, quick=True, ranges=self._found.ranges
-        )
-
     def _related(self) -> bool:
         """Whether both sides seem to be copies of one archive, by what is equal."""
-        runs, members = self._found.runs, self._found.members
+        runs, members = self._runs, self._members
         if runs is not None:
             a, b = (each.archives[0].source.size for each in (self._a, self._b))
             return 2 * (a - runs.changed - runs.removed) >= min(a, b)
@@ -259,37 +229,45 @@ class _Comparing:
 
     # ---- the summary -------------------------------------------------------------------------------------------
 
-    def _summary(self, differences: Sequence[Difference]) -> Summary:
-        found = self._found
-        members, runs = found.members, found.runs
-        counts: dict[str, int] = {}
-        if members is not None:
-            counts = _by_kind(members.counts)
+    def _summary(self) -> Summary:
+        members, runs = self._members, self._runs
+        member_counts = _by_kind(members.counts) if members is not None else {}
+        ranges = _by_kind(self._ranges.counts) if self._ranges is not None and Level.RANGE in self._levels else {}
         byte_counts: dict[str, int] = {}
         if runs is not None and self._levels != {Level.MEMBER}:
-            same = self._a.archives[0].source.size - runs.changed - runs.removed
-            byte_counts = {EQUAL: same, "changed": runs.changed, "added": runs.added, "removed": runs.removed}
-        equal = self._equal(differences)
+            byte_counts = _byte_counts(self._a.archives[0].source.size, runs)
+        equal = self._equal()
         if equal is None:
-            found.notes.insert(0, QUICK)
-        names = [strip_credentials(side.location) for side in (self._a, self._b)]
-        left_out = members.left_out if members is not None else 0
-        better = None if self._quick or equal else self._better(differences)
-        ranges = _by_kind(found.ranges.counts) if found.ranges is not None and Level.RANGE in self._levels else {}
-        sentence = _sentence(equal, counts, byte_counts, better, len(found.bytes_), ranges)
-        notes = tuple(found.notes)
-        return Summary(names[0], names[1], equal, counts, byte_counts, better, sentence, notes, left_out, ranges)
+            self._notes.insert(0, QUICK)
+        better = None if self._quick or equal else self._better()
+        sentence = _EQUAL if equal else "No difference is recorded."
+        if equal is False:
+            sentence = _sentence({"ranges": ranges, "members": member_counts}, byte_counts, self._described(), better)
+        return Summary(
+            strip_credentials(self._a.location),
+            strip_credentials(self._b.location),
+            equal,
+            member_counts,
+            byte_counts,
+            better,
+            sentence,
+            tuple(self._notes),
+            members.left_out if members is not None else 0,
+            ranges,
+        )
 
-    def _equal(self, differences: Sequence[Difference]) -> bool | None:
-        if differences:
+    def _described(self) -> int:
+        return len(self._runs) if self._runs is not None and Level.BYTES in self._levels else 0
+
+    def _equal(self) -> bool | None:
+        if self._differences:
             return False
-        if self._quick and self._found.runs is None:
+        if self._quick and self._runs is None:
             return None
-        runs = self._found.runs
-        return runs is None or not len(runs) or Level.BYTES not in self._levels
+        return not self._described()
 
-    def _better(self, differences: Sequence[Difference]) -> str | None:
-        right = Counter(each.right for each in differences if each.right is not None)
+    def _better(self) -> str | None:
+        right = Counter(each.right for each in self._differences if each.right is not None)
         if right[A] and right[B]:
             return NEITHER
         if right:
@@ -316,13 +294,6 @@ def _family(archive: Opened) -> str:
     return "bytes" if archive.decoder is None else archive.decoder.general or archive.decoder.name
 
 
-def _same_file(a: Opened, b: Opened) -> str:
-    """Why two files need not be compared byte by byte; empty if they do."""
-    some, other = a.source, b.source
-    same = isinstance(some, FileSource) and isinstance(other, FileSource) and some.identity == other.identity
-    return "Both are the same file." if same else ""
-
-
 def _raise_unread(archive: Opened) -> None:
     """Raise SourceError for what could not be read: nothing is known about the rest."""
     if not_read((archive,)):
@@ -340,25 +311,19 @@ def side_state(side: Listing) -> State | None:
     return max(states, key=lambda each: each.rank) if states else None
 
 
-def _sentence(
-    equal: bool | None,
-    members: dict[str, int],
-    byte_counts: dict[str, int],
-    better: str | None,
-    runs: int,
-    ranges: dict[str, int] | None = None,
-) -> str:
-    if equal:
-        return "Equal."
-    if equal is None:
-        return "No difference is recorded."
+def _byte_counts(a_size: int, runs: Runs) -> dict[str, int]:
+    same = a_size - runs.changed - runs.removed
+    return {EQUAL: same, "changed": runs.changed, "added": runs.added, "removed": runs.removed}
+
+
+def _sentence(rows: dict[str, dict[str, int]], byte_counts: dict[str, int], described: int, better: str | None) -> str:
     words = []
-    for name, counts in (("ranges", ranges or {}), ("members", members)):
+    for name, counts in rows.items():
         parts = [f"{number:,} {kind}" for kind, number in counts.items() if number]
         words += [f"{name}: {', '.join(parts)}"] if parts else []
-    if byte_counts and runs:
-        differing = sum(number for kind, number in byte_counts.items() if kind != EQUAL)
-        words.append(f"{count(runs, 'run')} of bytes {'differs' if runs == 1 else 'differ'} ({in_bytes(differing)})")
+    if byte_counts and described:
+        size = in_bytes(sum(number for kind, number in byte_counts.items() if kind != EQUAL))
+        words.append(f"{count(described, 'run')} of bytes {verb(described, 'differs', 'differ')} ({size})")
     judged = {A: "A is right", B: "B is right", NEITHER: "neither side is whole"}
     if better is not None:
         words.append(judged[better])
