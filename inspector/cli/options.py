@@ -68,7 +68,7 @@ def add_to(parser: argparse.ArgumentParser, options: Iterable[Option]) -> None:
         places[each.group, each.one_of].add_argument(*each.names, **each.settings)
 
 
-A_LOCATION = "a file, a folder that is a bucket's root, s3://bucket/key or https://host/path"
+A_LOCATION = "a file, a local copy of an S3 bucket, s3://bucket/key or https://host/path"
 A_LOCATION_TO_READ = f"{A_LOCATION}; - is standard input"
 
 
@@ -105,7 +105,7 @@ MESSAGES = (
         group=MESSAGE_OPTIONS,
         one_of="amount",
         action="store_true",
-        help="no progress, and why something failed only",
+        help="print only results and errors",
     ),
     Option(
         *("-v", "--verbose"),

@@ -184,14 +184,14 @@ def _sentence(message: str) -> str:
     said, _, words = message.partition(": ")
     if said == "unrecognized arguments":
         wrong = next((word for word in words.split() if word.startswith("-")), "")
-        return f"There is no option {wrong}; leave it out." if wrong else f"Leave out what is too much: {words}."
+        return f"There is no option {wrong}; leave it out." if wrong else f"Unexpected argument: {words}."
     if said == "the following arguments are required":
         return f"Add what is missing: {words}."
     return f"{message.removeprefix('argument ')}."
 
 
 _WINDOW_OPTIONS = (
-    Option("locations", metavar="LOCATION", nargs="*", help="a file, or a folder that is a bucket's root"),
+    Option("locations", metavar="LOCATION", nargs="*", help="a file, or a local copy of an S3 bucket"),
     Option("--new-window", action="store_true", help="open a new window, even if one is open already"),
     Option("--compare", nargs=2, metavar=("A", "B"), help="show where two locations differ"),
     Option("--screenshot", one_of="instead", metavar="OUT.png", help="render the window into a picture, and exit"),

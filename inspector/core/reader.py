@@ -37,7 +37,7 @@ class ReaderKind(StrEnum):
 
     RUN = "run"
     """The program itself runs."""
-    DESCRIBED = "as described"
+    DESCRIBED = "simulated"
     """A description is followed: what it does not say is not known."""
 
 

@@ -74,7 +74,7 @@ def test_wrong_usage_shows_the_usage_of_that_command(run: Run, capfd: pytest.Cap
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (("audit", "A", "B"), "Leave out what is too much: B."),
+        (("audit", "A", "B"), "Unexpected argument: B."),
         (("check",), "Add what is missing: LOCATION."),
         (("audit", "--bogus", "A"), "There is no option --bogus; leave it out."),
         (("dump", "--depth", "x", "A"), "--depth: it must be a whole number, 1 or more."),

@@ -92,5 +92,5 @@ def test_check_says_what_the_readers_make_of_it_when_asked(run: Run, sample: Cal
     assert [(each["reader"], each["accepts"]) for each in found["readers"]] == [("spec", True), ("rcarch", False)]
     assert "readers" not in objects(run("check", "--json", path)[1])[0]
     text = run("check", "--readers", path)[1]
-    assert "    rcarch  rejects at step 16: final checksum mismatch (as described)" in text
+    assert "    rcarch  rejects at step 16: final checksum mismatch (simulated)" in text
     assert "readers of dataset/weather/" in run("check", "--readers", sample("weather"))[1]

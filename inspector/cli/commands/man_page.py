@@ -37,7 +37,7 @@ def _lines() -> Iterator[str]:
     yield f".B {_text(PROGRAM)} \\fICOMMAND\\fR [\\fIOPTION\\fR]... \\fIARGUMENT\\fR..."
     yield ".SH DESCRIPTION"
     yield _text("Without a command, locations open in the window, one tab each. Commands work in the terminal.")
-    yield _text("A location is a file, a folder that is a bucket's root, s3://bucket/key, or - for standard input.")
+    yield _text("A location is a file, a local copy of an S3 bucket, s3://bucket/key, or - for standard input.")
     yield ".SH OPTIONS"
     yield from _options(window)
     yield ".SH COMMANDS"

@@ -15,7 +15,7 @@ FORMAT = Format(
         "Links and devices are listed, with the targets of links; they have no content of their own.",
         "Sparse files are read up to 1 TiB and 250,000 extents.",
         "Behind zeros, members are searched for up to 256 MiB after the last one.",
-        "Members that another has swallowed are looked for in files of this machine; from 32 MiB on, by a check.",
+        "Members hidden inside another member's data are looked for in local files; from 32 MiB on, by a check.",
         "A compressed tar is not decompressed.",
         "The format has checksums of headers only, none of the data.",
     ),

@@ -43,7 +43,7 @@ def test_the_two_kinds_are_told_apart_and_the_table_names_all(show: Show, window
 
     offered = [panel.chooser.itemText(at) for at in range(panel.chooser.count())]
     assert [text.rpartition("(")[2] for text in offered if text] == sorted(
-        [text.rpartition("(")[2] for text in offered if text], key="runs)as described)".index
+        [text.rpartition("(")[2] for text in offered if text], key="runs)simulated)".index
     )
     assert "" in offered  # the line between the two kinds
     rows = [panel.readers.model.texts(at) for at in range(panel.readers.model.rowCount())]
@@ -52,7 +52,7 @@ def test_the_two_kinds_are_told_apart_and_the_table_names_all(show: Show, window
     assert [row.verdict for row in panel.readers.model.rows if row.name == "zipfile"] == [ReaderVerdict.ACCEPTS]
     assert panel.result is not None
     assert panel.result.kind is ReaderKind.DESCRIBED
-    assert "as described" in panel.about.text()
+    assert "simulated" in panel.about.text()
 
 
 def test_steps_nest_and_select_their_bytes_and_lead_to_the_failure_and_to_a_byte(

@@ -19,7 +19,7 @@ from inspector.gui.kit.widgets import Emptiable
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.trace_views import ReaderRow, ReaderVerdict
 
-KIND_LABELS = {ReaderKind.RUN: "runs", ReaderKind.DESCRIBED: "as described"}
+KIND_LABELS = {ReaderKind.RUN: "runs", ReaderKind.DESCRIBED: "simulated"}
 MAX_ROWS = 6
 """Rows that are seen without scrolling."""
 _MARKS: dict[ReaderVerdict, Severity | verdict.Verdict] = {
