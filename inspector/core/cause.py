@@ -50,6 +50,7 @@ class Cause(StrEnum):
     WRONG_BYTE = "cause-wrong-byte"
     TRAILING_BYTES = "cause-trailing-bytes"
     CHANGED_BYTES = "cause-changed-bytes"
+    OTHER_WRITER = "cause-other-writer"
 
 
 SPLIT_CODE, UNWRAP_CODE, CONVERT_CODE = "split-archives", "unwrap-archive", "undo-conversion"
@@ -149,6 +150,10 @@ MEANINGS: dict[Cause, tuple[str, str]] = {
     Cause.CHANGED_BYTES: (
         "The bytes are not those that were archived, and no simpler cause was found.",
         "Restore them from another copy.",
+    ),
+    Cause.OTHER_WRITER: (
+        "The index of a CAF is in another encoding or counts otherwise than specified, and nothing is missing.",
+        "Let `repair --to` write it as specified; correct the program that wrote it.",
     ),
 }
 """What each cause means and what to do, a sentence each."""

@@ -59,11 +59,12 @@ class Damage(NamedTuple):
 
     Of one archive: ``missing`` says that it was cut off, ``behind`` what follows its end where the code says too
     little, ``shifted`` that bytes went or came by its headers, and ``resized`` by how many bytes the file is larger
-    than ``expected_size``. ``flipped_record`` and ``flipped_field`` find the one bit that changed in records that no
-    digest covers, and by a finding about two of them. ``undecided`` is a sentence: that digests and the bytes they
-    cover disagree, and nothing shows which of them changed. ``landmarks`` are to be looked for elsewhere, in any order.
-    ``repeated`` are numbers of bytes that may occur twice. ``places_proved``: what verifies is where it belongs, and
-    ``order_proved``: a check shows whether parts of the file changed places.
+    than ``expected_size``. ``rewritten`` finds that nothing is missing, and that all was written in another way than
+    specified. ``flipped_record`` and ``flipped_field`` find the one bit that changed in records that no digest covers,
+    and by a finding about two of them. ``undecided`` is a sentence: that digests and the bytes they cover disagree, and
+    nothing shows which of them changed. ``landmarks`` are to be looked for elsewhere, in any order. ``repeated`` are
+    numbers of bytes that may occur twice. ``places_proved``: what verifies is where it belongs, and ``order_proved``: a
+    check shows whether parts of the file changed places.
 
     Of any bytes: ``begins`` and ``end``: whether an archive begins at a place, and where that one ends. ``last``: where
     the archive begins that ends with the file, not before a place. ``fronts``: where the archive begins that has other
@@ -88,6 +89,7 @@ class Damage(NamedTuple):
     shifted: Callable[[Archive], FoundCause | None] = lambda *_: None
     resized: Callable[[Archive, int], FoundCause | None] = lambda *_: None
     expected_size: Callable[[Archive], int | None] = lambda *_: None
+    rewritten: Callable[[Archive, Progress], FoundCause | None] = lambda *_: None
     flipped_record: Callable[[Archive, Progress], FoundCause | None] = lambda *_: None
     undecided: Callable[[Archive], str] = lambda *_: ""
     flipped_field: Callable[[Archive, Finding], FoundCause | None] = lambda *_: None

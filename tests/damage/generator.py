@@ -10,13 +10,14 @@ import base64
 import bz2
 import gzip
 import io
+import json
 import lzma
 import quopri
 import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
@@ -628,6 +629,90 @@ def _bit_of_a_recorded_crc(made: Made, random: Random) -> bytes:
 def _bit_of_a_local_name(made: Made, random: Random) -> bytes:
     at = made.data.find(b"noise/b.bin")
     return _with(made.data, at + 2, bytes((made.data[at + 2] ^ 1 << random.randrange(3),)))
+
+
+# An index of a CAF that a program wrote in another way, and what its tools put in front.
+
+Entries = dict[str, dict[str, int]]
+
+
+def _reindexed(made: Made, index: Callable[[Entries], bytes]) -> bytes:
+    """The data section with another index and its footer."""
+    start, stop = made.structure
+    written = index(json.loads(made.data[start:stop])["files"])
+    return made.data[:start] + written + struct.pack("<I", len(written))
+
+
+def _as_json(files: Mapping[str, object]) -> bytes:
+    return json.dumps({"format_version": "1.0", "files": files}, ensure_ascii=False).encode()
+
+
+@kind("other-writer", formats=("caf",))
+def _index_in_utf16(made: Made, random: Random) -> bytes:
+    encoding = random.choice(("utf-16", "utf-16-le", "utf-16-be"))
+    return _reindexed(made, lambda files: _as_json(files).decode().encode(encoding))
+
+
+@kind("other-writer", formats=("caf",))
+def _index_in_gzip(made: Made, _random: Random) -> bytes:
+    return _reindexed(made, lambda files: gzip.compress(_as_json(files), mtime=0))
+
+
+@kind("other-writer", formats=("caf",))
+def _index_in_latin1(made: Made, _random: Random) -> bytes:
+    return _reindexed(
+        made,
+        lambda files: (
+            _as_json({name.replace("noise", "Geräusch"): each for name, each in files.items()})
+            .decode()
+            .encode("latin-1")
+        ),
+    )
+
+
+@kind("other-writer", formats=("caf",))
+def _index_printed_by_python(made: Made, _random: Random) -> bytes:
+    return _reindexed(made, lambda files: repr({"format_version": "1.0", "files": files}).encode())
+
+
+def _entries(change: Callable[[int, int], dict[str, object]]) -> Callable[[Entries], bytes]:
+    return lambda files: _as_json({name: change(*each.values()) for name, each in files.items()})
+
+
+@kind("other-writer", formats=("caf",))
+def _numbers_as_strings(made: Made, _random: Random) -> bytes:
+    return _reindexed(made, _entries(lambda start, end: {"start_byte": str(start), "end_byte": str(end)}))
+
+
+@kind("other-writer", formats=("caf",))
+def _lengths_as_ends(made: Made, _random: Random) -> bytes:
+    return _reindexed(made, _entries(lambda start, end: {"start_byte": start, "end_byte": end - start}))
+
+
+@kind("other-writer", formats=("caf",))
+def _every_offset_too_large(made: Made, random: Random) -> bytes:
+    more = random.choice((1, 4, 66, 512, 70_000))
+    return _reindexed(made, _entries(lambda start, end: {"start_byte": start + more, "end_byte": end + more}))
+
+
+@kind("other-writer", formats=("caf",))
+def _utf16_with_lengths_as_strings(made: Made, _random: Random) -> bytes:
+    change = _entries(lambda start, end: {"start_byte": str(start), "end_byte": str(end - start)})
+    return _reindexed(made, lambda files: change(files).decode().encode("utf-16"))
+
+
+@kind("inserted-bytes", formats=("caf",))
+def _byte_order_mark_in_front(made: Made, _random: Random) -> bytes:
+    return b"\xef\xbb\xbf" + made.data
+
+
+@kind("inserted-bytes", formats=("caf",))
+def _headers_of_a_mail_in_front(made: Made, random: Random) -> bytes:
+    number = b"%d" % random.randrange(10**6)
+    return (
+        b"From: a@example.org\r\nTo: b@example.org\r\nMessage-ID: <" + number + b"@example.org>\r\n"
+        b'Content-Type: application/octet-stream;\r\n name="a.caf"\r\n\r\n' + made.data
+    )
 
 
 # The end, and what stands behind it.

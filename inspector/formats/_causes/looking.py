@@ -84,6 +84,7 @@ def _holes(look: _Look) -> Sequence[FoundCause]:
 
 
 _BEFORE_FLIPS: tuple[_Question, ...] = (
+    (_always, lambda look: look.damage.rewritten(look.archive, look.progress)),
     # What a check has found already needs no more reading to tell the archives apart.
     (
         lambda look: look.may_read or look.damage.newer(look.archive) is not None,

@@ -13,7 +13,7 @@ from functools import partial
 from inspector.core.archive import Archive, Emitter
 from inspector.core.cause import CONVERT_CODE, UNWRAP_CODE, Cause, FoundCause, wrong
 from inspector.core.finding import Severity
-from inspector.core.numbers import count, in_bytes
+from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Companion, Repair, copied, outcomes
 from inspector.core.source import BytesSource, Source, SplicedSource, blocks
@@ -163,18 +163,18 @@ def in_front(archive: Archive, progress: Progress) -> FoundCause | None:
     following = source.read(start, _HEAD_BYTES)
     if data.startswith(_PROGRAMS) or (data == _BOM and not following.isascii() and is_utf8(following)):
         return None  # a program extracts itself, and where all was made text more than the mark was put in front
-    precede, size = "precedes" if start == 1 else "precede", in_bytes(start)
-    first, who = f"{size} {precede} the archive.", "What wrote them is not known."
+    precede, size = verb(start, "precedes", "precede"), in_bytes(start)
+    first, who = f"{size} {precede} the archive", "What wrote them is not known."
     if data == _BOM:
-        first = f"A UTF-8 byte order mark of 3 bytes {precede} the archive."
+        first = "A UTF-8 byte order mark of 3 bytes precedes the archive"
         who = "A program that writes text put it there."
     elif start <= _HEAD_BYTES and is_text(data.removeprefix(_BOM)):
-        first = f"{size} of text {precede} the archive."
+        first = f"{size} of text {precede} the archive"
         shown = data.strip().decode("utf-8", "replace").splitlines()
         printed = f'It is "{shown[0][:60]}". A program that printed to the same output' if shown else "A program"
         who = f"{printed} put it there."
     elif not any(any(each) for each in blocks(source, 0, start)):
-        first = f"{size} of zeros {precede} the archive."
+        first = f"{size} of zeros {precede} the archive"
         who = "Room was reserved for them, or a copy was written too far into the file."
     other = archive_in(source, Span(0, start), progress)
     if other is not None:
@@ -192,7 +192,12 @@ def in_front(archive: Archive, progress: Progress) -> FoundCause | None:
         loses = () if other is None else (f"{other.words[0].upper()}{other.words[1:]}.",)
         repair = replace(repair, loses=loses, lossless="", unsearched=other is None)
     done = f"tail -c +{start + 1}" if repair is None else "repair with a copy as its target"
-    message = f"{first} {who} The archive itself begins at byte {start:,}; cut off what precedes it: {done} does that."
+    them = "it" if data == _BOM else verb(start, "it", "them")
+    proof = "" if repair is None else f", which has no error without {them}"
+    message = (
+        f"{first}{proof}. {who} The archive itself begins at byte {start:,}; cut off what precedes it: {done} does "
+        "that."
+    )
     repairs = tuple(filter(None, (repair,)))
     return FoundCause(Cause.INSERTED_BYTES, message, (Span(0, start),), tuple(wrong(archive)), repairs)
 

@@ -33,6 +33,7 @@ from inspector.formats._signatures import has_signature
 from inspector.formats.caf.decode import Detail
 from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, index_from_footer
 from inspector.formats.caf.overwritten import END_BYTE, MAX_COMPARED_INDEX_BYTES, caf_end
+from inspector.formats.caf.rewritten import rewritten
 from inspector.formats.caf.salvage import older
 from inspector.formats.caf.shift import Shift, is_text_behind
 
@@ -295,6 +296,7 @@ DAMAGE = Damage(
     behind=_behind_footer,
     resized=_resized,
     expected_size=_expected_size,
+    rewritten=rewritten,
     flipped_record=_flipped_record,
     end=caf_end,
     last=_last,

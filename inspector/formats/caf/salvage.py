@@ -60,7 +60,7 @@ def salvage(archive: Archive, incomplete: Collection[int]) -> Repair | None:
         title,
         frozenset(found - _REMAINING_CODES),
         tuple(_loses(archive, kept, names)),
-        content=_written(archive.source, extents),
+        content=written(archive.source, extents),
         outcomes=outcomes(archive, frozenset(kept), _PROOF, "its place is in no doubt; a CAF records no digest"),
     )
 
@@ -68,7 +68,7 @@ def salvage(archive: Archive, incomplete: Collection[int]) -> Repair | None:
 _PROOF = "a digest of it in a manifest matches"
 
 
-def _written(source: Source, extents: Callable[[], Iterable[Extent]]) -> Content:
+def written(source: Source, extents: Callable[[], Iterable[Extent]]) -> Content:
     """A new archive of these members. Raises MemberError if the file has become shorter."""
 
     def content(progress: Progress) -> Iterator[bytes]:
@@ -91,7 +91,7 @@ def older(archive: Archive, start: int) -> Content:
         if start <= members.starts[member] <= members.stops[member] <= archive.detail.stop:
             name = in_json(members.path(member))
             found.setdefault(name, (name, members.starts[member], members.stops[member]))
-    return _written(archive.source, found.values)
+    return written(archive.source, found.values)
 
 
 def _copied(source: Source, start: int, stop: int, progress: Progress) -> Iterator[bytes]:
@@ -192,7 +192,7 @@ def _realigned(archive: Archive, shift: Shift, placed: Sequence[Extent]) -> Repa
     loses = (f"{count(len(gone), 'member')} between them, whose place is not known: {_listed(gone)}.",) if gone else ()
     kept = frozenset(each for each in range(len(members)) if not shift.first <= each < shift.last)
     fates = outcomes(archive, kept, _PROOF, "its first bytes show where it begins; a CAF records no digest")
-    content = _written(archive.source, lambda: placed)
+    content = written(archive.source, lambda: placed)
     return Repair("caf-realign", title, frozenset((codes.SHIFTED.code,)), loses, claim, content=content, outcomes=fates)
 
 
@@ -220,7 +220,7 @@ def _with_doubtful(archive: Archive, shift: Shift, placed: Sequence[Extent]) -> 
     )
     every = frozenset(each for each in range(len(members)) if members.stops[each] <= archive.detail.stop)
     fates = outcomes(archive, every, _PROOF, "where its place is in doubt it is written as NAME" + suffix)
-    content = _written(archive.source, lambda: extents)
+    content = written(archive.source, lambda: extents)
     yield Repair("caf-salvage-doubtful", title, frozenset(), (), claim, content=content, outcomes=fates)
 
 

@@ -11,6 +11,7 @@ in time linear in its size, whatever the bytes.
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -25,6 +26,7 @@ from inspector.formats._damage import is_text
 from inspector.formats._extents import Rows
 from inspector.formats._signatures import HEAD_BYTES, has_signature
 from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, head
+from inspector.formats.caf.scan import BYTE_ORDER_MARK
 
 # ---- what was inserted -----------------------------------------------------------------------------------------------
 
@@ -62,7 +64,12 @@ _MAX_SEARCHED_BYTES = 16 << 20
 _MIN_TEXT_BYTES = 16
 """Fewer bytes may be text by chance: so many random ones are it once in a million million times."""
 _MAX_HEADER_BYTES = 64 << 10
-"""A longer header of HTTP in front of the members is not recognised."""
+"""Longer headers in front of the members are not recognised."""
+_HEADERS = re.compile(
+    rb"(?!\r?\n)(?:(?:HTTP/|From )[^\r\n]{0,2000}\r?\n)?"
+    rb"(?:(?:[A-Za-z][\w-]{0,100}:|[ \t])[^\r\n]{0,2000}\r?\n){0,200}\r?\n"
+)
+"""Headers of HTTP or of a mail, with the empty line behind them (RFC 9112, RFC 5322)."""
 
 
 class Shift(Struct, frozen=True):
@@ -173,7 +180,8 @@ def _bounds(source: Source, members: Members, size: int, stop: int, progress: Pr
     nothing = low, high = -1, len(members)
     if 0 < size <= _MAX_HEADER_BYTES:
         head_of_file = source.read(0, size)
-        if head_of_file.startswith(b"HTTP/") and head_of_file.endswith(b"\r\n\r\n"):
+        marked = head_of_file == BYTE_ORDER_MARK and not is_text(source.read(size, _MIN_TEXT_BYTES))
+        if marked or (size not in members.stops[:1] and _HEADERS.fullmatch(head_of_file)):
             return -1, 0
     front = size > 0 and _is_in_front_of_text(source, members, size)
     if is_sparing(source):
