@@ -9,8 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from heapq import merge
-from itertools import islice, product
+from itertools import chain, product
 from math import prod
 from pathlib import Path
 from string import ascii_uppercase
@@ -39,7 +38,7 @@ from inspector.operations.compare.structure import Digests, where
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.compare_views import A, Alignment, CombinePlan, Difference, Ground, Step
-from inspector.sources.local.atomic import NewFile, NewFiles
+from inspector.sources.local.atomic import NewFiles
 from inspector.sources.web.address import is_remote
 
 NOTHING = "Nothing was written."
@@ -67,15 +66,6 @@ class CombinedSource(PieceSource):
         found = {place: self.sibling(*place) for place in _BESIDE}
         return {place: source for place, source in found.items() if source is not None}
 
-    def companions_digest(self) -> bytes:
-        """What identifies the files beside by their contents. Raises SourceError."""
-        digest = hashlib.blake2b()
-        for (suffix, _), source in self.companions().items():
-            digest.update(f"{suffix} {source.size} ".encode())
-            for piece in blocks(source, 0, source.size):
-                digest.update(piece)
-        return digest.digest()
-
 
 class Combination(Struct, frozen=True):
     """An archive that can be written, and what it is made of."""
@@ -96,32 +86,25 @@ def write_combination(combination: Combination, target: str, progress: Progress,
         raise OperationError(f"{sentence} It is written only if you accept that. {NOTHING}")
     if is_remote(target):
         raise OperationError(f"A combined archive can be written to a file of this machine only. {NOTHING}")
-    files = {Path(target): source} | (_beside(source, target) if target.endswith(TAR) else {})
+    files: dict[Path, Source] = {Path(target): source}
+    for (suffix, instead_of), each in source.companions().items() if target.endswith(TAR) else ():
+        files[Path(target.removesuffix(instead_of) + suffix)] = each
     for path in files:
         if path.exists():
             raise SourceError(f"{visible(str(path))} is there already. {NOTHING}")
     progress.begin("Writing", sum(each.size for each in files.values()))
     with NewFiles() as out:
         for path, each in files.items():
-            _copy(each, out.add(path), progress)
+            file, left = out.add(path), each.size
+            for piece in blocks(each, 0, each.size):
+                file.write(piece)
+                left -= len(piece)
+                progress.advance(len(piece))
+            if left:
+                raise SourceError(f"A source became shorter while it was read. {NOTHING}")
     read_back = check_location(target, progress)
     state = read_back.state.value if read_back.state is not None else "not known to be whole"
     return f"{visible(target)} was written: {in_bytes(source.size)}, {plan.sentence} Read back and checked: {state}."
-
-
-def _beside(source: CombinedSource, target: str) -> dict[Path, Source]:
-    found = source.companions().items()
-    return {Path(target.removesuffix(instead_of) + suffix): each for (suffix, instead_of), each in found}
-
-
-def _copy(source: Source, file: NewFile, progress: Progress) -> None:
-    written = 0
-    for piece in blocks(source, 0, source.size):
-        file.write(piece)
-        written += len(piece)
-        progress.advance(len(piece))
-    if written < source.size:
-        raise SourceError(f"A source became shorter while it was read. {NOTHING}")
 
 
 # ---- what each piece is taken from -----------------------------------------------------------------------------------
@@ -137,11 +120,16 @@ _MAX_TRIED_BYTES = 16 << 30
 
 
 class _Cluster(Struct):
-    """A stretch of the first copy where others differ: their ``runs`` and ``pieces`` by their numbers."""
+    """A stretch ``a`` of the first copy where others differ.
+
+    ``runs`` of the copies that do, by their numbers, and ``pieces`` of those and the first; ``groups`` of copies that
+    have the same here, the first copy in the first group.
+    """
 
     a: Span
     runs: dict[int, list[int]] = field(default_factory=dict)
     pieces: dict[int, Span] = field(default_factory=dict)
+    groups: list[list[int]] = field(default_factory=list)
 
 
 class _Choice(Struct, frozen=True):
@@ -150,101 +138,126 @@ class _Choice(Struct, frozen=True):
     why: str
 
 
-def combine(comparisons: Sequence[Comparison], progress: Progress, number: int = 0) -> Combination:
+class _Made(Struct, frozen=True):
+    """The archive that choices make, decoded and checked, and where each of them stands in it."""
+
+    choices: list[_Choice]
+    spans: list[Span]
+    source: CombinedSource
+    archive: Opened
+    beside: int
+
+    @property
+    def badness(self) -> tuple[int, int]:
+        return state_of((self.archive,)).rank, len(self.archive.findings)
+
+
+def combine(comparisons: Sequence[Comparison], progress: Progress) -> Combination:
     """The archive that takes each difference from the copy that is right; the comparisons have the same A.
 
     It is decoded and checked before anything is written. Raises OperationError where there is nothing to combine, also
     SourceError and Cancelled.
     """
-    return _Combining(comparisons, progress, number).run()
+    if len(comparisons) >= MAX_COPIES:
+        raise OperationError(f"At most {MAX_COPIES} copies can be combined. {NOTHING}")
+    if any(each.alignment is None for each in comparisons):
+        raise OperationError(f"Only copies of one archive can be combined. {NOTHING}")
+    return _Combining(comparisons, progress).run()
 
 
 class _Combining:
-    def __init__(self, comparisons: Sequence[Comparison], progress: Progress, number: int) -> None:
-        if len(comparisons) >= MAX_COPIES:
-            raise OperationError(f"At most {MAX_COPIES} copies can be combined. {NOTHING}")
-        if any(each.alignment is None for each in comparisons):
-            raise OperationError(f"Only copies of one archive can be combined. {NOTHING}")
+    def __init__(self, comparisons: Sequence[Comparison], progress: Progress) -> None:
         self._comparisons = comparisons
         self._alignments = [each.alignment for each in comparisons if each.alignment is not None]
         self._progress = progress
-        self._number = number
-        first = comparisons[0].a
-        self._archives: list[Opened] = [first.archives[0], *(each.b.archives[0] for each in comparisons)]
+        self._archives = [comparisons[0].a.archives[0], *(each.b.archives[0] for each in comparisons)]
         self._sources = [each.source for each in self._archives]
-        self._letters = ascii_uppercase[: len(self._sources)]
         self._digests = [Digests(each) for each in self._archives]
         self._clusters = _clusters(self._alignments)
-        self._beside = 0
 
     def run(self) -> Combination:
-        others = self._other_companions()
+        others = any(damage_of(each).beside for each in self._archives) and self._have_other_companions()
         if not self._clusters and not others:
             raise OperationError(f"There is nothing to combine: the bytes are equal. {NOTHING}")
         self._progress.begin("Deciding", len(self._clusters), "differences")
         choices = []
         for cluster in self._clusters:
+            cluster.groups = self._groups(cluster)
             choices.append(self._choose(cluster))
             self._progress.advance(1)
-        archive, spans = self._checked(choices)
-        choices = self._proved_by_result(choices, spans, archive)
+        made = self._make(choices)
         if others:
-            archive, spans, choices = self._choose_companions(choices, archive, spans)
-        if tried := self._tried(choices, archive, spans):
-            choices = tried
-            archive, spans = self._checked(choices)
-            choices = self._proved_by_result(choices, spans, archive)
-        if held := self._held(choices, archive):
-            choices = held
-            archive, spans = self._checked(choices)
-        steps = [self._step(*each) for each in zip(self._clusters, choices, spans, strict=True)]
+            # The files beside come from the copy with which the archive is in the best state.
+            each_beside = (self._make(made.choices, at) for at in range(1, len(self._sources)))
+            made = min(chain([made], each_beside), key=lambda each: each.badness)
+        for decide in (self._tried, self._held):
+            if (choices := decide(made)) != made.choices:
+                made = self._make(choices, made.beside)
+        steps = [self._step(*each) for each in zip(self._clusters, made.choices, made.spans, strict=True)]
         if others:
-            steps.append(self._companion_step(archive))
-        return Combination(
-            source_of(archive),
-            planned(
-                archive,
-                steps,
-                [self._comparisons[0].summary.a, *(each.summary.b for each in self._comparisons)],
-                self._number,
-            ),
-        )
+            steps.append(_companion_step(made))
+        copies = [self._comparisons[0].summary.a, *(each.summary.b for each in self._comparisons)]
+        return _combination(made.source, made.archive, steps, copies)
+
+    def _have_other_companions(self) -> bool:
+        """Whether the copies have different files beside them that belong to the archive."""
+        found = set()
+        for at in range(len(self._sources)):
+            digest = hashlib.blake2b()
+            for (suffix, _), source in CombinedSource(self._sources, (), at).companions().items():
+                digest.update(f"{suffix} {source.size} ".encode())
+                for piece in blocks(source, 0, source.size):
+                    digest.update(piece)
+            found.add(digest.digest())
+        return len(found) > 1
 
     # ---- putting together --------------------------------------------------------------------------------------
 
-    def _checked(self, choices: Sequence[_Choice]) -> tuple[Opened, list[Span]]:
-        """The archive that these choices make, decoded and checked, and where each of them stands in it."""
+    def _make(self, choices: Sequence[_Choice], beside: int = 0) -> _Made:
+        """Make an archive; what is covered by digests that fit it, where they fit no copy by itself, is proved then."""
         pieces: list[tuple[int, Span]] = []
         spans: list[Span] = []
         at = size = 0
         for cluster, choice in zip(self._clusters, choices, strict=True):
-            piece = cluster.pieces.get(choice.copy, cluster.a)
-            copy = choice.copy if choice.copy in cluster.pieces else 0
+            copy, piece = _piece(cluster, choice.copy)
             pieces += ((0, Span(at, cluster.a.start)), (copy, piece))
             size += cluster.a.start - at
             spans.append(Span(size, size + piece.size))
             size += piece.size
             at = cluster.a.stop
         pieces.append((0, Span(at, self._sources[0].size)))
-        source = CombinedSource(self._sources, pieces, self._beside)
-        return checked(source, self._progress), spans
+        source = CombinedSource(self._sources, pieces, beside)
+        archive = _checked(source, self._progress)
+        found, digests = list(choices), Digests(archive)
+        for at in self._open(choices):
+            if name := digests.proof(spans[at]):
+                why = f"Proved: {visible(name)} fits what the copies make together."
+                found[at] = replace(found[at], ground=Ground.PROVED, why=why)
+        return _Made(found, spans, source, archive, beside)
+
+    def _open(self, choices: Sequence[_Choice]) -> list[int]:
+        """What is not proved, and where no digest fits a copy as it is: it would not tell which copy is right."""
+        return [
+            at
+            for at, (cluster, choice) in enumerate(zip(self._clusters, choices, strict=True))
+            if choice.ground is not Ground.PROVED
+            and not any(self._digests[copy].verified(span) for copy, span in cluster.pieces.items())
+        ]
 
     # ---- choosing ----------------------------------------------------------------------------------------------
 
     def _choose(self, cluster: _Cluster) -> _Choice:
         proved = self._proofs(cluster)
-        groups = self._groups(cluster)
-        by_copy = {copy: at for at, group in enumerate(groups) for copy in group}
-        fitting = {by_copy[copy] for copy in proved}
+        fitting = [group for group in cluster.groups if not proved.keys().isdisjoint(group)]
         if len(fitting) == 1:
-            copy = groups[fitting.pop()][0]
-            digest = next(digest for each, digest in proved.items() if by_copy[each] == by_copy[copy])
-            return _Choice(copy, Ground.PROVED, f"Proved: {visible(digest)} fits {self._letters[copy]}.")
-        ranked = sorted(groups, key=len, reverse=True)
-        if not fitting and len(ranked[0]) > len(ranked[1]):
-            words = f"{len(ranked[0])} of {len(self._sources)} copies agree"
-            return _Choice(ranked[0][0], Ground.MAJORITY, f"Chosen, not proved: {words}.")
-        if not fitting and (signed := self._signed(cluster, groups)):
+            copy = fitting[0][0]
+            digest = next(digest for each, digest in proved.items() if each in fitting[0])
+            return _Choice(copy, Ground.PROVED, f"Proved: {visible(digest)} fits {ascii_uppercase[copy]}.")
+        most, second = sorted(cluster.groups, key=len, reverse=True)[:2]
+        if not fitting and len(most) > len(second):
+            words = f"{len(most)} of {len(self._sources)} copies agree"
+            return _Choice(most[0], Ground.MAJORITY, f"Chosen, not proved: {words}.")
+        if not fitting and (signed := self._signed(cluster)):
             return signed
         words = "the digests of several copies fit" if fitting else "nothing tells which copy is right"
         return _Choice(0, Ground.UNDECIDED, f"Not decided: {words}, so it stays as in A.")
@@ -262,106 +275,71 @@ class _Combining:
         return found
 
     def _groups(self, cluster: _Cluster) -> list[list[int]]:
-        """The copies by what they have here, the first copy in the first group."""
-        same = [copy for copy in range(len(self._sources)) if copy not in cluster.pieces]
-        if len(cluster.pieces) == 1:
-            return [same, list(cluster.pieces)]
+        same = [copy for copy in range(len(self._sources)) if not copy or copy not in cluster.pieces]
         by_content: dict[tuple[int, bytes], list[int]] = {}
-        for copy, span in cluster.pieces.items():
-            digest = hashlib.blake2b(digest_size=16)
-            for piece in blocks(self._sources[copy], *span):
+        for copy in cluster.runs:
+            span, digest = cluster.pieces[copy], hashlib.blake2b(digest_size=16)
+            for piece in blocks(self._sources[copy], *span) if len(cluster.runs) > 1 else ():
                 digest.update(piece)
                 self._progress.advance(0)
             by_content.setdefault((span.size, digest.digest()), []).append(copy)
         return [same, *by_content.values()]
 
-    def _signed(self, cluster: _Cluster, groups: Sequence[Sequence[int]]) -> _Choice | None:
+    def _signed(self, cluster: _Cluster) -> _Choice | None:
         """The only content with which the member here begins like a well-known file."""
-        begins = self._member_start(cluster.a)
-        if begins is None:
+        archive = self._archives[0]
+        index = member_at(archive, cluster.a.start)
+        seen = archive.members.seen(index) if index is not None else None
+        if seen is None or not seen.spans or not 0 <= cluster.a.start - seen.spans[0].start < HEAD_BYTES:
             return None
-        start, name = begins
+        start = seen.spans[0].start
         ahead = self._sources[0].read(start, cluster.a.start - start)
         signed = []
-        for group in groups:
-            span = cluster.pieces.get(group[0], cluster.a)
-            head = ahead + self._sources[group[0]].read(span.start, HEAD_BYTES - len(ahead))
+        for first, *_ in cluster.groups:
+            head = ahead + self._sources[first].read(cluster.pieces[first].start, HEAD_BYTES - len(ahead))
             if has_signature(head[:HEAD_BYTES]):
-                signed.append(group[0])
+                signed.append(first)
         if len(signed) != 1:
             return None
-        words = f"{visible(name)} begins like a well-known kind of file in {self._letters[signed[0]]} alone"
+        words = f"{visible(seen.path)} begins like a well-known kind of file in {ascii_uppercase[signed[0]]} alone"
         return _Choice(signed[0], Ground.SIGNATURE, f"Chosen, not proved: {words}.")
 
-    def _member_start(self, span: Span) -> tuple[int, bytes] | None:
-        """Where a member begins whose first bytes these are, and its name."""
-        archive = self._archives[0]
-        index = member_at(archive, span.start)
-        if index is None:
-            return None
-        seen = archive.members.seen(index)
-        start = seen.spans[0].start if seen.spans else span.start + 1
-        return (start, seen.path) if start <= span.start < start + HEAD_BYTES else None
+    # ---- choosing by the result --------------------------------------------------------------------------------
 
-    # ---- proofs by the result ----------------------------------------------------------------------------------
-
-    def _proved_by_result(self, choices: Sequence[_Choice], spans: Sequence[Span], archive: Opened) -> list[_Choice]:
-        """What is not proved yet but is covered by digests that fit, where they fit no copy by itself."""
-        digests = Digests(archive)
-        found = []
-        for cluster, choice, span in zip(self._clusters, choices, spans, strict=True):
-            name = "" if choice.ground is Ground.PROVED or self._fits_alone(cluster) else digests.proof(span)
-            why = f"Proved: {visible(name)} fits what the copies make together."
-            found.append(replace(choice, ground=Ground.PROVED, why=why) if name else choice)
+    def _tried(self, made: _Made) -> list[_Choice]:
+        """The choices with the only pieces that make the digests over them fit, as far as a few trials show them."""
+        found = list(made.choices)
+        groups = self._open_groups(made)
+        options = [[[each[0] for each in self._clusters[at].groups] for at in group] for group in groups]
+        trials = sum(prod(map(len, each)) for each in options)
+        if trials * made.archive.source.size > _MAX_TRIED_BYTES:
+            return found
+        for group, choosable in zip(groups, options, strict=True):
+            if prod(map(len, choosable)) > _MAX_TRIALS:
+                continue
+            fits: dict[int, set[int]] = {at: set() for at in group}
+            for copies in product(*choosable):
+                chosen = dict(zip(group, copies, strict=True))
+                tried = [replace(each, copy=chosen.get(at, each.copy)) for at, each in enumerate(found)]
+                proved = self._make(tried, made.beside).choices
+                for at, copy in chosen.items():
+                    if proved[at].ground is Ground.PROVED:
+                        fits[at].add(copy)
+            for at, fitting in fits.items():
+                if len(fitting) == 1:
+                    found[at] = replace(found[at], copy=fitting.pop())
         return found
 
-    def _fits_alone(self, cluster: _Cluster) -> bool:
-        """Whether a digest fits a copy here as it is; then others that fit do not tell which copy is right."""
-        if self._digests[0].verified(cluster.a):
-            return True
-        return any(self._digests[copy].verified(span) for copy, span in cluster.pieces.items())
-
-    def _tried(self, choices: Sequence[_Choice], archive: Opened, spans: Sequence[Span]) -> list[_Choice] | None:
-        """The choices with the only pieces that make the digests over them fit, as far as a few trials show them."""
-        groups = self._open_groups(choices, archive, spans)
-        options = [[[each[0] for each in self._groups(self._clusters[at])] for at in group] for group in groups]
-        trials = sum(prod(map(len, each)) for each in options)
-        if not groups or trials * archive.source.size > _MAX_TRIED_BYTES:
-            return None
-        found = list(choices)
-        for group, each in zip(groups, options, strict=True):
-            if prod(map(len, each)) <= _MAX_TRIALS:
-                self._try_group(found, group, each)
-        return found if found != list(choices) else None
-
-    def _try_group(self, found: list[_Choice], group: Sequence[int], options: Sequence[Sequence[int]]) -> None:
-        """Change the choices of a group to those that alone make digests fit."""
-        fits: list[set[int]] = [set() for _ in group]
-        for copies in product(*options):
-            tried = list(found)
-            for at, copy in zip(group, copies, strict=True):
-                tried[at] = replace(found[at], copy=copy)
-            made, places = self._checked(tried)
-            proofs = Digests(made)
-            for fitting, at, copy in zip(fits, group, copies, strict=True):
-                if proofs.proof(places[at]):
-                    fitting.add(copy)
-        for fitting, at in zip(fits, group, strict=True):
-            if len(fitting) == 1:
-                found[at] = replace(found[at], copy=fitting.pop())
-
-    def _open_groups(self, choices: Sequence[_Choice], archive: Opened, spans: Sequence[Span]) -> list[list[int]]:
+    def _open_groups(self, made: _Made) -> list[list[int]]:
         """What is not proved, in groups that no digest is over several of."""
-        digests = Digests(archive)
+        digests = Digests(made.archive)
         found: list[tuple[set[str], list[int]]] = []
-        for at, (cluster, choice) in enumerate(zip(self._clusters, choices, strict=True)):
-            if choice.ground is Ground.PROVED or self._fits_alone(cluster):
-                continue
-            names = {*digests.over(spans[at]), *self._digests[0].over(cluster.a)}
-            names.update(name for copy, span in cluster.pieces.items() for name in self._digests[copy].over(span))
+        for at in self._open(made.choices):
+            names, members = set(digests.over(made.spans[at])), [at]
+            for copy, span in self._clusters[at].pieces.items():
+                names.update(self._digests[copy].over(span))
             if not names:
                 continue
-            members = [at]
             for each in [each for each in found if each[0] & names]:
                 found.remove(each)
                 names |= each[0]
@@ -369,93 +347,56 @@ class _Combining:
             found.append((names, sorted(members)))
         return [members for _, members in found]
 
-    def _held(self, choices: Sequence[_Choice], archive: Opened) -> list[_Choice] | None:
+    def _held(self, made: _Made) -> list[_Choice]:
         """The choices with those pieces that nothing else decides but without which the archive is worse."""
-        open_ = [
-            at
-            for at, choice in enumerate(choices)
-            if choice.ground is Ground.UNDECIDED and not self._fits_alone(self._clusters[at])
-        ]
-        too_many = len(open_) > _MAX_TRIALS or len(open_) * archive.source.size > _MAX_TRIED_BYTES
+        found = list(made.choices)
+        undecided = [at for at in self._open(found) if found[at].ground is Ground.UNDECIDED]
+        too_many = len(undecided) > _MAX_TRIALS or len(undecided) * made.archive.source.size > _MAX_TRIED_BYTES
         # Copies that are all whole are versions, and pieces of one are not worse than those of another.
-        if not open_ or too_many or all(each.fine for each in self._digests):
-            return None
-        found = list(choices)
-        for at in open_:
-            states: dict[int, tuple[int, int]] = {}
-            for group in self._groups(self._clusters[at]):
-                tried = list(found)
-                tried[at] = replace(choices[at], copy=group[0])
-                states[group[0]] = _badness(self._checked(tried)[0])
-            first, *others = sorted(states, key=lambda copy: states[copy])
-            if all(states[first] < states[other] for other in others):
-                words = f"more of the archive's structure is right with what {self._letters[first]} has"
-                found[at] = _Choice(first, Ground.STRUCTURE, f"Chosen, not proved: {words}.")
-        return found if found != list(choices) else None
-
-    # ---- files beside ------------------------------------------------------------------------------------------
-
-    def _other_companions(self) -> bool:
-        """Whether the copies have different files beside them that belong to the archive."""
-        if not any(damage_of(each).beside for each in self._archives):
-            return False
-        return len({CombinedSource(self._sources, (), at).companions_digest() for at in range(len(self._sources))}) > 1
-
-    def _choose_companions(
-        self, choices: list[_Choice], archive: Opened, spans: list[Span]
-    ) -> tuple[Opened, list[Span], list[_Choice]]:
-        """Take the files beside the archive from the copy with which it is in the best state."""
-        best = archive, spans, self._beside
-        for at in range(1, len(self._sources)):
-            self._beside = at
-            made, places = self._checked(choices)
-            if _badness(made) < _badness(best[0]):
-                best = made, places, at
-        self._beside = best[2]
-        return best[0], best[1], self._proved_by_result(choices, best[1], best[0])
-
-    def _companion_step(self, archive: Opened) -> Step:
-        source = source_of(archive)
-        names = " and ".join(suffix for suffix, _ in source.companions())
-        fine = state_of((archive,)).fine
-        why = "Proved: with it the archive is whole." if fine else "Not decided: it is not whole with any of them."
-        ground = Ground.PROVED if fine else Ground.UNDECIDED
-        end = Span(source.size, source.size)
-        letter = self._letters[self._beside]
-        return Step(letter, ground, end, f"The {names or 'files'} beside {letter}. {why}")
+        if too_many or all(each.fine for each in self._digests):
+            return found
+        for at in undecided:
+            states: list[tuple[tuple[int, int], int]] = []
+            for copy, *_ in self._clusters[at].groups:
+                found[at] = replace(made.choices[at], copy=copy)
+                states.append((self._make(found, made.beside).badness, copy))
+            found[at] = made.choices[at]
+            (best, copy), (next_best, _), *_ = sorted(states)
+            if best < next_best:
+                words = f"more of the archive's structure is right with what {ascii_uppercase[copy]} has"
+                found[at] = _Choice(copy, Ground.STRUCTURE, f"Chosen, not proved: {words}.")
+        return found
 
     # ---- words -------------------------------------------------------------------------------------------------
 
     def _step(self, cluster: _Cluster, choice: _Choice, span: Span) -> Step:
-        piece = cluster.pieces.get(choice.copy, cluster.a)
-        copy = choice.copy if choice.copy in cluster.pieces else 0
-        letter = self._letters[choice.copy]
-        place = where(self._archives[copy], piece) if piece.size else where(self._archives[0], cluster.a)
+        copy, piece = _piece(cluster, choice.copy)
+        letter = ascii_uppercase[choice.copy]
         if piece.size:
             what = f"{in_bytes(piece.size)} at byte {grouped(piece.start)} of {letter}"
+            place = where(self._archives[copy], piece)
         else:
             what = (
                 f"{in_bytes(cluster.a.size or max(each.size for each in cluster.pieces.values()))} that {letter} lacks"
             )
+            place = where(self._archives[0], cluster.a)
         return Step(letter, choice.ground, span, f"{what}{place}. {choice.why}")
 
 
-def checked(source: CombinedSource, progress: Progress) -> Opened:
-    """The archive in a source, decoded and checked. Raises SourceError and Cancelled."""
+def _companion_step(made: _Made) -> Step:
+    names = " and ".join(suffix for suffix, _ in made.source.companions())
+    fine = state_of((made.archive,)).fine
+    why = "Proved: with it the archive is whole." if fine else "Not decided: it is not whole with any of them."
+    end, letter = Span(made.source.size, made.source.size), ascii_uppercase[made.beside]
+    ground = Ground.PROVED if fine else Ground.UNDECIDED
+    return Step(letter, ground, end, f"The {names or 'files'} beside {letter}. {why}")
+
+
+def _checked(source: CombinedSource, progress: Progress) -> Opened:
     archive = start(source)
     decode(archive, progress)
     check_archive(archive, progress, causes=False)
     return archive
-
-
-def source_of(archive: Opened) -> CombinedSource:
-    """The pieces of an archive from ``checked``."""
-    assert isinstance(archive.source, CombinedSource)
-    return archive.source
-
-
-def _badness(archive: Opened) -> tuple[int, int]:
-    return state_of((archive,)).rank, len(archive.findings)
 
 
 def _run(alignment: Alignment, at: int) -> Run:
@@ -463,25 +404,30 @@ def _run(alignment: Alignment, at: int) -> Run:
     return Run(a, Span(alignment.b_starts[at], alignment.b_stops[at]))
 
 
+def _piece(cluster: _Cluster, copy: int) -> tuple[int, Span]:
+    """The copy that a piece is read from, the first where that has the same, and its place there."""
+    copy = copy if copy in cluster.pieces else 0
+    return copy, cluster.pieces[copy]
+
+
 def _clusters(alignments: Sequence[Alignment]) -> list[_Cluster]:
     """The stretches of the first copy in which others differ; what touches is one."""
-    every = merge(
-        *(
-            [(alignment.a_starts[at], alignment.a_stops[at], copy, at) for at in range(len(alignment))]
-            for copy, alignment in enumerate(alignments, 1)
-        )
-    )
     found: list[_Cluster] = []
-    for start_, stop, copy, at in every:
+    every = (
+        (alignment.a_starts[at], alignment.a_stops[at], copy, at)
+        for copy, alignment in enumerate(alignments, 1)
+        for at in range(len(alignment))
+    )
+    for start_, stop, copy, at in sorted(every):
         if not found or start_ > found[-1].a.stop:
             found.append(_Cluster(Span(start_, stop)))
         last = found[-1]
         last.a = Span(last.a.start, max(last.a.stop, stop))
         last.runs.setdefault(copy, []).append(at)
     for cluster in found:
+        cluster.pieces[0] = cluster.a
         for copy, runs in cluster.runs.items():
-            alignment = alignments[copy - 1]
-            first, last_ = _run(alignment, runs[0]), _run(alignment, runs[-1])
+            first, last_ = (_run(alignments[copy - 1], at) for at in (runs[0], runs[-1]))
             begin = first.b.start - (first.a.start - cluster.a.start)
             cluster.pieces[copy] = Span(begin, last_.b.stop + cluster.a.stop - last_.a.stop)
     return found
@@ -490,30 +436,26 @@ def _clusters(alignments: Sequence[Alignment]) -> list[_Cluster]:
 # ---- the plan ----------------------------------------------------------------------------------------------------
 
 
-def planned(archive: Opened, steps: Sequence[Step], copies: Sequence[str], number: int) -> CombinePlan:
-    """The plan of an archive from ``checked``."""
+def _combination(source: CombinedSource, archive: Opened, steps: Sequence[Step], copies: Sequence[str]) -> Combination:
     grounds = Counter(each.ground for each in steps)
     state = state_of((archive,))
-    bad = [
-        each.message
-        for each in archive.findings
-        if each.severity is not Severity.INFO and not is_cause(each) and not state.fine
-    ]
-    needs_consent = not state.fine or grounds[Ground.PROVED] + grounds[Ground.HAND] < len(steps)
+    bad = [each.message for each in archive.findings if each.severity is not Severity.INFO and not is_cause(each)]
+    left_out = max(0, len(bad) - MAX_LOST) + archive.findings_dropped
     # What is not proved first: it is what has to be decided on.
     listed = sorted(steps, key=lambda each: each.ground is Ground.PROVED)
-    return CombinePlan(
-        number,
+    plan = CombinePlan(
+        0,
         tuple(copies),
-        archive.source.size,
+        source.size,
         state.value,
-        tuple(islice(listed, MAX_STEPS)),
+        tuple(listed[:MAX_STEPS]),
         dict(grounds),
-        tuple(bad[:MAX_LOST]),
-        max(0, len(bad) - MAX_LOST) + archive.findings_dropped * (not state.fine),
-        needs_consent,
+        () if state.fine else tuple(bad[:MAX_LOST]),
+        0 if state.fine else left_out,
+        not state.fine or grounds[Ground.PROVED] + grounds[Ground.HAND] < len(steps),
         _sentence(state, grounds),
     )
+    return Combination(source, plan)
 
 
 def _sentence(state: State, grounds: Counter[Ground]) -> str:
@@ -568,9 +510,7 @@ def taken(comparison: Comparison, side: str, difference: Difference) -> Edit | N
     return Edit(f"Take {in_bytes(size)} from {letter}", tuple(patches), own.size, own.size)
 
 
-def combine_by_hand(
-    comparison: Comparison, side: str, difference: Difference, progress: Progress, number: int = 0
-) -> Combination:
+def combine_by_hand(comparison: Comparison, side: str, difference: Difference, progress: Progress) -> Combination:
     """One side as it would be with a difference taken from the other. Raises as ``combine`` does."""
     own, other, pairs = _hand(comparison, side, difference)
     pieces: list[tuple[int, Span]] = []
@@ -580,12 +520,12 @@ def combine_by_hand(
             raise OperationError(f"Its bytes overlap, so it cannot be taken. {NOTHING}")
         pieces += ((0, Span(at, mine.start)), (1, theirs))
         at = mine.stop
-    archive = checked(CombinedSource((own, other), [*pieces, (0, Span(at, own.size))], 0), progress)
+    source = CombinedSource((own, other), [*pieces, (0, Span(at, own.size))], 0)
     letter = "B" if side == A else "A"
     span = Span(pairs[0][0].start, pairs[0][0].start + pairs[0][1].size)
     step = Step(letter, Ground.HAND, span, f"{visible(difference.message)} Taken by hand from {letter}.")
-    names = comparison.summary.a, comparison.summary.b
-    return Combination(source_of(archive), planned(archive, [step], names, number))
+    copies = comparison.summary.a, comparison.summary.b
+    return _combination(source, _checked(source, progress), [step], copies)
 
 
 def _hand(comparison: Comparison, side: str, difference: Difference) -> tuple[Source, Source, list[tuple[Span, Span]]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from inspector.core.edit import Edit
 from inspector.core.field import Run
 from inspector.core.field import runs as field_runs
@@ -160,7 +162,7 @@ class Comparer:
             if location not in self._more:
                 self._more[location] = compare(found.a.location, location, progress, self._ways[0], connection)
         every = [found, *(self._more[location] for location in more)]
-        return self._plan(lambda number: combine(every, progress, number))
+        return self._plan(lambda: combine(every, progress))
 
     def taken(self, side: str, difference: Difference) -> Edit | None:
         """The change that takes a difference from the other side. Raises OperationError and SourceError."""
@@ -169,7 +171,7 @@ class Comparer:
     def plan_taking(self, progress: Progress, side: str, difference: Difference) -> CombinePlan:
         """Plan a new archive with a difference from the other side. Raises as ``plan_combination`` does."""
         found = self._compared()
-        return self._plan(lambda number: combine_by_hand(found, side, difference, progress, number))
+        return self._plan(lambda: combine_by_hand(found, side, difference, progress))
 
     def write_combination(self, progress: Progress, number: int, target: str, accept: bool) -> str:
         """Write what was planned last. Raises OperationError, SourceError and Cancelled."""
@@ -177,11 +179,13 @@ class Comparer:
             raise OperationError("Nothing was written: this is not the plan that was shown. Plan again.")
         return write_combination(self._planned, target, progress, accept=accept)
 
-    def _plan(self, make: Callable[[int], Combination]) -> CombinePlan:
+    def _plan(self, make: Callable[[], Combination]) -> CombinePlan:
         self._planned = None
         self._plans += 1
-        self._planned = make(self._plans)
-        return self._planned.plan
+        made = make()
+        plan = replace(made.plan, number=self._plans)
+        self._planned = replace(made, plan=plan)
+        return plan
 
     def _compared(self) -> Comparison:
         if self._found is None:
