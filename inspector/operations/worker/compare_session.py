@@ -13,7 +13,7 @@ from inspector.core.field import runs as field_runs
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
-from inspector.core.span import Span, Spans
+from inspector.core.span import Span
 from inspector.operations.compare.combining import Combination, combine, combine_by_hand, taken, write_combination
 from inspector.operations.compare.comparing import Comparison, compare, side_state
 from inspector.operations.compare.listing import Listing
@@ -33,7 +33,7 @@ from inspector.operations.protocol.compare_views import (
     SideByte,
     Version,
 )
-from inspector.operations.protocol.views import LayerInfo, LayerKind, MemberRow, Page
+from inspector.operations.protocol.views import LayerInfo, LayerKind, Page
 from inspector.operations.session.layers import FieldView, Layer
 from inspector.operations.session.members.archive_set import ArchiveSet, Marks
 from inspector.operations.session.navigation import search
@@ -71,7 +71,7 @@ class Comparer:
         self._found, self._ways = found, (connection, other)
         runs = [each.right or _NEITHER for each in found.differences if each.level is Level.BYTES]
         known = len(found.alignment) if found.alignment is not None else 0
-        states = (_state(found, 0), _state(found, 1))
+        states = (_state(found.a), _state(found.b))
         return Compared(found.summary, found.alignment, "".join(runs).ljust(known, _NEITHER), states)
 
     def differences(self, query: DifferenceQuery, first: int, count: int) -> Page[Difference]:
@@ -84,9 +84,8 @@ class Comparer:
             rows = [
                 each for each in found.differences if each.level in query.levels and text in each.message.casefold()
             ]
-            key = _KEYS[query.order]
-            if key is not None:
-                rows.sort(key=key, reverse=query.descending)
+            if query.order is not Order.FOUND:
+                rows.sort(key=_KEYS[query.order], reverse=query.descending)
             elif query.descending:
                 rows.reverse()
             self._sorted = query, rows
@@ -94,11 +93,8 @@ class Comparer:
         return Page(len(rows), first, tuple(rows[first : first + count]))
 
     def side_bytes(self, side: str, offset: int, length: int) -> bytes:
-        """Bytes of one side; raises SourceError."""
-        if self._found is None:
-            return b""
-        listing = self._found.a if side == A else self._found.b
-        return listing.archives[0].source.read(offset, min(length, MAX_READ_BYTES)) if listing.archives else b""
+        """Bytes of one side. Raises OperationError and SourceError."""
+        return self._archive(side).source.read(offset, min(length, MAX_READ_BYTES))
 
     def side_place(self, side: str, expression: str) -> Span:
         """The bytes that an expression leads to. Raises OperationError for none."""
@@ -127,13 +123,11 @@ class Comparer:
         layer = Layer(LayerInfo(0, LayerKind.FILE, side, archive.source.size), archive.source, archive, 0)
         marks = Marks(archive)
         explanation = FieldView(layer, marks, 0).explain(offset)
-        row: MemberRow | None = None
-        stored: Spans = ()
-        member = explanation.member
-        if member is not None:
-            row = ArchiveSet(self._listing(side)).row(member, lambda _: marks)
-            stored = archive.members.seen(member).spans
-        return SideByte(explanation, archive.source.read(offset, length), row, stored)
+        data, member = archive.source.read(offset, length), explanation.member
+        if member is None:
+            return SideByte(explanation, data, None, ())
+        row = ArchiveSet(self._listing(side)).row(member, lambda _: marks)
+        return SideByte(explanation, data, row, archive.members.seen(member).spans)
 
     def find(
         self, progress: Progress, side: str, pattern: bytes, start: int, backwards: bool, ignore_case: bool
@@ -201,11 +195,9 @@ def _offset_in(text: str) -> int | None:
         return None
 
 
-def _state(found: Comparison, side: int) -> str:
+def _state(side: Listing) -> str:
     """The state that the check found; empty if it was not checked, or is no archive."""
-    listing = (found.a, found.b)[side]
-    checked = bool(listing.archives) and all(each.checked for each in listing.archives)
-    state = side_state(listing) if checked else None
+    state = side_state(side) if all(each.checked for each in side.archives) else None
     return state.value if state is not None else ""
 
 
@@ -213,8 +205,7 @@ def _place(side: Side | None) -> int:
     return side.spans[0].start if side is not None and side.spans else -1
 
 
-_KEYS: dict[Order, Callable[[Difference], Any] | None] = {
-    Order.FOUND: None,
+_KEYS: dict[Order, Callable[[Difference], Any]] = {
     Order.WHAT: lambda each: each.message,
     Order.A: lambda each: _place(each.a),
     Order.B: lambda each: _place(each.b),
