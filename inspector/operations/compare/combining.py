@@ -241,7 +241,7 @@ class _Combining:
             at
             for at, (cluster, choice) in enumerate(zip(self._clusters, choices, strict=True))
             if choice.ground is not Ground.PROVED
-            and not any(self._digests[copy].verified(span) for copy, span in cluster.pieces.items())
+            and not any(self._digests[copy].fits(span) for copy, span in cluster.pieces.items())
         ]
 
     # ---- choosing ----------------------------------------------------------------------------------------------

@@ -63,40 +63,34 @@ def slide_to_structures(found: Runs, a: Archive, b: Archive, progress: Progress)
         if (run.a.size and run.b.size) or ends:
             continue
         side, span = (a, run.a) if run.a.size else (b, run.b)
-        back, ahead = _slides(side.source, span, *_rooms(found, at, a.source.size))
+        before = found.a_stops[at - 1] if at else 0
+        behind = found.a_starts[at + 1] if at + 1 < len(found) else a.source.size
+        before, behind = min(_MAX_SLIDE_BYTES, run.a.start - before), min(_MAX_SLIDE_BYTES, behind - run.a.stop)
+        # So many bytes before it, or behind it, repeat at its other end.
+        start, end = side.source.read(span.start - before, before), side.source.read(span.stop - before, before)
+        back = _alike(start[::-1], end[::-1])
+        ahead = _alike(side.source.read(span.start, behind), side.source.read(span.stop, behind))
         if back or ahead:
             way = _way_to_structure(side.fields, span, back, ahead)
             for column in (found.a_starts, found.a_stops, found.b_starts, found.b_stops):
                 column[at] += way
 
 
-def _rooms(found: Runs, at: int, size: int) -> tuple[int, int]:
-    """How many equal bytes there are before and behind a run; at most _MAX_SLIDE_BYTES each."""
-    before = found.a_stops[at - 1] if at else 0
-    behind = found.a_starts[at + 1] if at + 1 < len(found) else size
-    return min(_MAX_SLIDE_BYTES, found.a_starts[at] - before), min(_MAX_SLIDE_BYTES, behind - found.a_stops[at])
-
-
-def _slides(source: Source, span: Span, before: int, behind: int) -> tuple[int, int]:
-    """How many bytes earlier and later a run could begin: so many before it, or behind it, repeat at its other end."""
-    start, end = source.read(span.start - before, before), source.read(span.stop - before, before)
-    back = next((i for i in range(before) if start[before - 1 - i] != end[before - 1 - i]), before)
-    start, end = source.read(span.start, behind), source.read(span.stop, behind)
-    ahead = next((i for i, (x, y) in enumerate(zip(start, end, strict=False)) if x != y), min(len(start), len(end)))
-    return back, ahead
+def _alike(some: bytes, other: bytes) -> int:
+    """How many bytes both begin with."""
+    return next((i for i, (x, y) in enumerate(zip(some, other, strict=False)) if x != y), min(len(some), len(other)))
 
 
 def _way_to_structure(fields: Sequence[Field], span: Span, back: int, ahead: int) -> int:
     """How far from its start the outermost structure begins that a run could begin with; 0 for none."""
     start, stop = span.start - back, span.start + ahead
-    best: tuple[int, int, int] | None = None
+    ranks: list[tuple[int, int, int]] = []
     for run in islice(runs(fields, start, stop + 1), _MAX_FIELDS_PER_RUN):
         if start <= run.start <= stop:
             chain = _chain(fields, run.path)
-            depth = next(at for at, field in enumerate(chain) if field.start == run.start or at == len(chain) - 1)
-            rank = depth, abs(run.start - span.start), run.start - span.start
-            best = rank if best is None else min(best, rank)
-    return best[2] if best is not None else 0
+            depth = next((at for at, field in enumerate(chain) if field.start == run.start), len(chain) - 1)
+            ranks.append((depth, abs(run.start - span.start), run.start - span.start))
+    return min(ranks)[2] if ranks else 0
 
 
 # ---- fields ----------------------------------------------------------------------------------------------------------
@@ -108,82 +102,66 @@ def changed_fields(found: Runs, a: Archive, b: Archive, judge: Judge, progress: 
     Records of members (headers, index entries) are paired by kind and name wherever they stand, other fields by name
     where the bytes are aligned.
     """
-    return islice(_FieldComparison(found, a, b, judge).differences(progress), MAX_FIELDS)
+    return islice(_field_differences(found, a, b, judge, progress), MAX_FIELDS)
 
 
-class _FieldComparison:
-    def __init__(self, found: Runs, a: Archive, b: Archive, judge: Judge) -> None:
-        self._runs = found
-        self._a = a
-        self._b = b
-        self._judge = judge
-        self._records: tuple[_Records, _Records] = ({}, {})
-        self._names: dict[int, frozenset[str]] = {}
+def _field_differences(found: Runs, a: Archive, b: Archive, judge: Judge, progress: Progress) -> Iterator[Difference]:
+    own: _Records = {}
+    others: _Records = {}
+    last: tuple[int, ...] = ()
+    for run in islice(found, MAX_RUNS_EXPLAINED):
+        progress.advance(0)
+        right, _ = judge.right(run)
+        _collect(a, run.a, right, own)
+        _collect(b, run.b, right, others)
+        if not run.a.size or not run.b.size:
+            archive, span, name = (a, run.a, "A") if run.a.size else (b, run.b, "B")
+            yield from (_only(chain, name, right) for chain in _whole_fields(archive.fields, span))
+            continue
+        for leaf in _leaves_in(a, run.a):
+            if leaf.path != last:
+                last = leaf.path
+                aligned = [field for _, field in locate(b.fields, leaf.start - run.a.start + run.b.start)]
+                yield from _pair(_chain(a.fields, leaf.path), aligned, right)
+    for name, mine, theirs, other in (("A", own, others, b), ("B", others, own, a)):
+        names = _names(other) if mine.keys() - theirs.keys() else None
+        for key, (chain, right) in mine.items():
+            if key not in theirs:
+                if names is not None and key[1] not in names:
+                    yield _only(chain, name, right)
+            elif name == "A":
+                yield from _record_differences(chain, theirs[key][0], right)
 
-    def differences(self, progress: Progress) -> Iterator[Difference]:
-        """The fields that differ, records of members last."""
-        last: tuple[int, ...] = ()
-        for run in islice(self._runs, MAX_RUNS_EXPLAINED):
-            progress.advance(0)
-            right, _ = self._judge.right(run)
-            self._collect(self._a, run.a, right, self._records[0])
-            self._collect(self._b, run.b, right, self._records[1])
-            if not run.a.size:
-                yield from _whole_fields(self._b.fields, run.b, Change.ADDED, right)
-            elif not run.b.size:
-                yield from _whole_fields(self._a.fields, run.a, Change.REMOVED, right)
-            else:
-                for leaf in _leaves_in(self._a, run.a):
-                    if leaf.path != last:
-                        last = leaf.path
-                        yield from self._pair(leaf.path, leaf.start - run.a.start + run.b.start, right)
-        yield from self._compare_records()
 
-    def _collect(self, archive: Archive, span: Span, right: str | None, records: _Records) -> None:
-        last: tuple[int, ...] = ()
-        for leaf in _leaves_in(archive, span):
-            chain = _chain(archive.fields, leaf.path)
-            at = _record(chain)
-            if at >= 0 and leaf.path[: at + 1] != last and len(records) < MAX_FIELDS:
-                last = leaf.path[: at + 1]
-                records.setdefault((chain[at].kind, chain[at].shown), (chain[: at + 1], right))
+def _names(archive: Archive) -> frozenset[str] | None:
+    """The names of all members; None where there are too many to tell."""
+    members = archive.members
+    if len(members) > _MAX_NAMES_SEARCHED:
+        return None
+    return frozenset(visible(members.path(at)) for at in range(len(members)))
 
-    def _pair(self, path: tuple[int, ...], b_place: int, right: str | None) -> Iterator[Difference]:
-        """The difference between a leaf of A and the leaf at the aligned byte of B, if their values tell one."""
-        chain = _chain(self._a.fields, path)
-        others = [field for _, field in locate(self._b.fields, b_place)]
-        if not others or _record(chain) >= 0 or _record(others) >= 0:
-            return
-        own, other = chain[-1], others[-1]
-        if own.kind in _WITHOUT_VALUE and other.kind in _WITHOUT_VALUE:
-            return
-        if (own.kind, own.name) != (other.kind, other.name):
-            words = f"Where A has {_title(chain)}, B has {_title(others)}."
-        elif own.shown == other.shown:
-            return
-        else:
-            words = _two_values(chain, other)
-        yield Difference(Level.FIELD, Change.CHANGED, _field_side(chain), _field_side(others), right, words)
 
-    def _lacks(self, archive: Archive, name: str) -> bool:
-        """Whether no member has this name; False where there are too many to tell."""
-        members = archive.members
-        if len(members) > _MAX_NAMES_SEARCHED:
-            return False
-        if id(archive) not in self._names:
-            self._names[id(archive)] = frozenset(visible(members.path(at)) for at in range(len(members)))
-        return visible(name) not in self._names[id(archive)]
+def _collect(archive: Archive, span: Span, right: str | None, records: _Records) -> None:
+    last: tuple[int, ...] = ()
+    for leaf in _leaves_in(archive, span):
+        chain = _chain(archive.fields, leaf.path)
+        at = _record(chain)
+        if at >= 0 and leaf.path[: at + 1] != last and len(records) < MAX_FIELDS:
+            last = leaf.path[: at + 1]
+            records.setdefault((chain[at].kind, visible(chain[at].shown)), (chain[: at + 1], right))
 
-    def _compare_records(self) -> Iterator[Difference]:
-        own, others = self._records
-        for key, (chain, right) in own.items():
-            if key in others:
-                yield from _record_differences(chain, others[key][0], right)
-            elif self._lacks(self._b, key[1]):
-                yield _only(chain, "A", right)
-        for key, (chain, right) in others.items():
-            if key not in own and self._lacks(self._a, key[1]):
-                yield _only(chain, "B", right)
+
+def _pair(own: Sequence[Field], others: Sequence[Field], right: str | None) -> Iterator[Difference]:
+    """The difference between two aligned leaves, if their values tell one."""
+    if not others or _record(own) >= 0 or _record(others) >= 0:
+        return
+    mine, theirs = own[-1], others[-1]
+    if mine.kind in _WITHOUT_VALUE and theirs.kind in _WITHOUT_VALUE:
+        return
+    if (mine.kind, mine.name) != (theirs.kind, theirs.name):
+        yield _changed(own, others, right, f"Where A has {_title(own)}, B has {_title(others)}.")
+    elif mine.shown != theirs.shown:
+        yield _changed(own, others, right)
 
 
 def _record_differences(a: Sequence[Field], b: Sequence[Field], right: str | None) -> Iterator[Difference]:
@@ -194,8 +172,7 @@ def _record_differences(a: Sequence[Field], b: Sequence[Field], right: str | Non
         if other is None:
             yield _only(chain, "A", right)
         elif chain[-1].shown != other[-1].shown:
-            words, sides = _two_values(chain, other[-1]), (_field_side(chain), _field_side((*b, *other)))
-            yield Difference(Level.FIELD, Change.CHANGED, *sides, right, words)
+            yield _changed(chain, (*b, *other), right)
     for key, other in others.items():
         if key not in own:
             yield _only((*b, *other), "B", right)
@@ -229,20 +206,18 @@ def _chain(fields: Sequence[Field], path: Sequence[int]) -> tuple[Field, ...]:
 
 def _record(chain: Sequence[Field]) -> int:
     """The position in a chain of the record of one member, -1 without one."""
-    return next((at for at in range(len(chain) - 1, -1, -1) if _is_record(chain[at])), -1)
+    for at in range(len(chain) - 1, -1, -1):
+        if chain[at].kind.about_member and isinstance(chain[at].value, str) and len(chain[at].children) > 0:
+            return at
+    return -1
 
 
-def _is_record(field: Field) -> bool:
-    return field.kind.about_member and isinstance(field.value, str) and len(field.children) > 0
-
-
-def _whole_fields(fields: Sequence[Field], span: Span, change: Change, right: str | None) -> Iterator[Difference]:
+def _whole_fields(fields: Sequence[Field], span: Span) -> Iterator[tuple[Field, ...]]:
     """The outermost fields, other than records and their parts, that lie in a run that only one side has."""
     span = Span(span.start, min(span.stop, span.start + _MAX_STRUCTURE_BYTES))
     for chain in islice(_inside(fields, span, ()), _MAX_FIELDS_PER_RUN):
-        if chain[-1].kind in _WITHOUT_VALUE or _record(chain) >= 0:
-            continue
-        yield _only(chain, "B" if change is Change.ADDED else "A", right)
+        if chain[-1].kind not in _WITHOUT_VALUE and _record(chain) < 0:
+            yield chain
 
 
 def _only(chain: Sequence[Field], side: str, right: str | None) -> Difference:
@@ -253,8 +228,9 @@ def _only(chain: Sequence[Field], side: str, right: str | None) -> Difference:
     return Difference(Level.FIELD, Change.ADDED, None, own, right, words)
 
 
-def _two_values(chain: Sequence[Field], other: Field) -> str:
-    return f"{_title(chain)} is {_value(chain[-1])} in A and {_value(other)} in B."
+def _changed(own: Sequence[Field], others: Sequence[Field], right: str | None, words: str = "") -> Difference:
+    words = words or f"{_title(own)} is {_value(own[-1])} in A and {_value(others[-1])} in B."
+    return Difference(Level.FIELD, Change.CHANGED, _field_side(own), _field_side(others), right, words)
 
 
 def _inside(fields: Sequence[Field], span: Span, above: tuple[Field, ...]) -> Iterator[tuple[Field, ...]]:
@@ -324,10 +300,9 @@ class Digests:
         known = united(Span(*each) for checksum in over for each in (*checksum.covers, *checksum.place))
         return over[0].name if any(each.start <= span.start and span.stop <= each.stop for each in known) else ""
 
-    def verified(self, span: Span) -> str:
-        """The name of a digest over a run that fits; empty for none."""
-        fits = (each.name for each in self.over(span).values() if each.verdict is Verdict.VERIFIED)
-        return next(fits, "")
+    def fits(self, span: Span) -> bool:
+        """Whether a digest over a run fits."""
+        return any(each.verdict is Verdict.VERIFIED for each in self.over(span).values())
 
 
 class Judge:
@@ -406,13 +381,13 @@ def _what(run: Run, a: Archive, b: Archive, change: Change) -> str:
 
 def where(archive: Archive, span: Span) -> str:
     """The member and the place in it, or the structure, as the end of a sentence; empty where neither is known."""
-    chain = [field for _, field in locate(archive.fields, span.start)]
     if (member := member_at(archive, span.start)) is not None:
         seen, done = archive.members.seen(member), 0
         for start, stop in seen.spans:
             if start <= span.start < stop:
                 return f", in {visible(seen.path)}, byte {grouped(done + span.start - start)} of {grouped(seen.stored)}"
             done += stop - start
+    chain = [field for _, field in locate(archive.fields, span.start)]
     return f", in {_title(chain)}" if chain and chain[-1].kind is not Kind.BYTES else ""
 
 
