@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from inspector.cli.bootstrap import exit_on_interrupt, open_missing_streams, report_interrupt
+from inspector.cli.bootstrap import command_first, exit_on_interrupt, open_missing_streams, report_interrupt
 from inspector.operations.report import RENDER_PDF
 
 if TYPE_CHECKING:  # a worker imports this module too
@@ -30,7 +30,7 @@ _ALLOCATED_BETWEEN_COLLECTIONS = 100_000
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit status: 0 fine, 1 not sound, 2 usage or unreadable, 130 interrupted.
 
-    The first argument decides: a sub-command works in the terminal and never loads the window's libraries; anything
+    The first word decides: a sub-command works in the terminal and never loads the window's libraries; anything
     else is for the window. A location that is named like a sub-command opens as ``./list``.
     """
     if getattr(sys, "frozen", False):
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         freeze_support()
         _restore_library_path()
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    arguments = command_first(sys.argv[1:] if argv is None else argv)
     open_missing_streams(output_needed=not arguments or arguments[0] not in WRITING_COMMANDS or "--json" in arguments)
     try:
         return _run(arguments, is_process=argv is None)

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
@@ -23,7 +23,19 @@ INTERRUPTED = 130
 CUT_OFF = 141
 """What a shell reports for a program that a closed pipe ended."""
 
+_COMMON = ("-q", "--quiet", "-v", "--verbose", "--json", "--debug")
+"""Options that may stand before a command too."""
 _INTERRUPTED_MESSAGE = "archive-inspector: Interrupted.\n"
+
+
+def command_first(arguments: Sequence[str]) -> list[str]:
+    """The arguments with common options that stand before a word moved behind all others, before a ``--``."""
+    words = list(arguments)
+    begin = next((at for at, word in enumerate(words) if word.split("=")[0] not in _COMMON), len(words))
+    if begin == len(words) or words[begin].startswith("-"):
+        return words
+    end = words.index("--") if "--" in words else len(words)
+    return [*words[begin:end], *words[:begin], *words[end:]]
 
 
 def open_missing_streams(*, output_needed: bool) -> None:

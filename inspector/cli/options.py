@@ -56,6 +56,11 @@ class Option:
         self.one_of = one_of
         self.settings = settings
 
+    def without_default(self) -> Option:
+        """An option that leaves alone what is there where it is not given."""
+        settings = {**self.settings, "default": argparse.SUPPRESS}
+        return Option(*self.names, group=self.group, one_of=self.one_of, **settings)
+
 
 def add_to(parser: argparse.ArgumentParser, options: Iterable[Option]) -> None:
     """Give a parser these options, in their order."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -176,15 +177,37 @@ class DiscreetParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """See ArgumentParser."""
-        super().error(strip_credentials(f"{_sentence(message)} {self.prog} --help says what it takes."))
+        super().error(strip_credentials(f"{_sentence(message, self)} {self.prog} --help says what it takes."))
 
 
-def _sentence(message: str) -> str:
+def options_of(parser: argparse.ArgumentParser) -> dict[str, str]:
+    """What each long option of a parser does, and of its kinds."""
+    found, parsers = dict[str, str](), [parser]
+    for each in parsers:
+        for action in each._actions:  # noqa: SLF001 - argparse has no other way to ask
+            if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+                parsers += action.choices.values()
+            found |= {name: action.help or "" for name in action.option_strings if name.startswith("--")}
+    return found
+
+
+def _meant(word: str, words: Iterable[str]) -> str:
+    """A question whether the most similar of some words was meant; empty where none is similar."""
+    from difflib import get_close_matches
+
+    bare = {each.lstrip("-"): each for each in words}
+    close = get_close_matches(word.lstrip("-").partition("=")[0], bare, 1)
+    return f"did you mean {bare[close[0]]}?" if close else ""
+
+
+def _sentence(message: str, parser: argparse.ArgumentParser) -> str:
     """A message of argparse as a sentence that says what to do."""
     said, _, words = message.partition(": ")
     if said == "unrecognized arguments":
         wrong = next((word for word in words.split() if word.startswith("-")), "")
-        return f"There is no option {wrong}; leave it out." if wrong else f"Unexpected argument: {words}."
+        if not wrong:
+            return f"Unexpected argument: {words}."
+        return f"There is no option {wrong}; {_meant(wrong, options_of(parser)) or 'leave it out.'}"
     if said == "the following arguments are required":
         return f"Add what is missing: {words}."
     return f"{message.removeprefix('argument ')}."
@@ -225,7 +248,5 @@ def mistyped(word: str) -> str:
     """The message for a word that looks like a mistyped command; empty for a location, a command or anything else."""
     if word in COMMANDS or not word.isalpha() or Path(word).exists():
         return ""
-    from difflib import get_close_matches
-
-    close = get_close_matches(word.lower(), COMMANDS, 1)
-    return f"{word} is neither a file nor a command; did you mean {close[0]}?" if close else ""
+    question = _meant(word.lower(), COMMANDS)
+    return f"{word} is neither a file nor a command; {question}" if question else ""

@@ -50,8 +50,17 @@ def _module(name: str) -> CommandModule:
     return cast("CommandModule", import_module(f"inspector.cli.commands.{name}"))
 
 
+class _Name(str):
+    """A word behind ``--``, which is no option whatever it begins with."""
+
+    __slots__ = ()
+
+
 class CommandParser(DiscreetParser):
-    """A parser that takes options between names too: ``extract A --to out readme.txt``."""
+    """A parser that takes options between names too: ``extract A --to out readme.txt``; ``--`` ends them.
+
+    argparse forgets where ``--`` was when it goes through the words a second time, so they are marked before.
+    """
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -59,6 +68,9 @@ class CommandParser(DiscreetParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As ArgumentParser does, but options may stand anywhere, unless a further sub-command has to come first."""
+        if args and "--" in args:
+            end = args.index("--")
+            args = [*args[:end], *map(_Name, args[end + 1 :])]
         if self._subparsers is not None or self._is_intermixed:
             return super().parse_known_args(args, namespace)
         self._is_intermixed = True
@@ -67,15 +79,24 @@ class CommandParser(DiscreetParser):
         finally:
             self._is_intermixed = False
 
+    def _parse_optional(self, arg_string: str) -> Any:
+        return None if isinstance(arg_string, _Name) else super()._parse_optional(arg_string)
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        is_handed_on = action.nargs == argparse.PARSER
+        return arg_string if is_handed_on else super()._get_value(action, str(arg_string))
+
 
 def command_parser(name: str) -> argparse.ArgumentParser:
     """The parser for what follows this sub-command on a command line."""
     parser = CommandParser(prog=f"{PROGRAM} {name}", description=description(name), epilog=epilog(name))
     module = _module(name)
     if kinds := getattr(module, "KINDS", {}):
+        # What stands before the kind holds unless it is said again.
+        again = [each.without_default() for each in MESSAGES]
         parsers = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
         for kind, (what, options) in kinds.items():
-            add_to(parsers.add_parser(kind, help=what, description=what), options)
+            add_to(parsers.add_parser(kind, help=what, description=what), (*options, *again))
     add_to(parser, (*module.OPTIONS, *MESSAGES))
     return parser
 

@@ -217,16 +217,20 @@ def test_dump_to_a_depth_shows_the_outer_fields_only(run: Run, sample: Sample) -
     assert len(text.splitlines()) == 4
 
 
-def test_dump_of_anything_else_shows_plain_bytes_and_says_why(run: Run, tmp_path: Path) -> None:
+def test_dump_of_anything_else_shows_bytes_when_asked(run: Run, tmp_path: Path) -> None:
     other = tmp_path / "other.bin"
     other.write_bytes(b"nothing known")
 
-    status, out, err = run("dump", "--json", other)
+    for more in ((), ("--json",), ("--at", "3"), ("--diagram", tmp_path / "shape.svg")):
+        status, out, err = run("dump", other, *more)
+        assert (status, out) == (2, "")
+        assert err == f"archive-inspector: {other}: This is not a known archive format.\n"
+        assert run("list", other)[::2] == (status, err)
 
-    assert status == 0
+    status, out, err = run("dump", "--json", "--raw", other)
+    assert (status, err) == (0, "")
     assert json.loads(out)["format"] == "bytes"
     assert json.loads(out)["fields"][0]["spans"] == [[0, 13]]
-    assert "not a known archive format" in err
 
 
 @pytest.mark.parametrize(

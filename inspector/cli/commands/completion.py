@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from inspector.cli.options import Option
 from inspector.cli.output import Lines
-from inspector.cli.parser import COMMANDS, PROGRAM
+from inspector.cli.parser import COMMANDS, PROGRAM, options_of
 
 OPTIONS = (Option("shell", choices=("bash", "zsh", "fish"), help="the shell; its script goes to standard output"),)
 
@@ -23,14 +23,7 @@ def _options() -> Iterator[tuple[str, list[tuple[str, str]]]]:
     from inspector.cli.run import command_parser  # which imports this module when it is asked for
 
     for name in COMMANDS:
-        parsers = [command_parser(name)]
-        found: dict[str, str] = {}
-        for parser in parsers:
-            for action in parser._actions:  # noqa: SLF001 - argparse has no other way to ask
-                if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-                    parsers += action.choices.values()
-                found |= {each: action.help or "" for each in action.option_strings if each.startswith("--")}
-        yield name, sorted(found.items())
+        yield name, sorted(options_of(command_parser(name)).items())
 
 
 def _words(options: list[tuple[str, str]]) -> str:

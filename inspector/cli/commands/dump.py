@@ -14,12 +14,13 @@ from functools import lru_cache
 
 from inspector.cli.archives import LocationPart, open_parts, status_of
 from inspector.cli.options import A_LOCATION_TO_READ, CONNECTION, JSON, Option, connection_of, location, one_or_more
-from inspector.cli.output import Lines, complain, json_text, painted, quoted, wants_colour
+from inspector.cli.output import Lines, json_text, painted, quoted, wants_colour
 from inspector.core.archive import member_at
 from inspector.core.field import Field, locate
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
+from inspector.core.source import SourceError
 from inspector.operations.bytes.expressions import place_in
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import UNKNOWN_FORMAT, Opened
@@ -47,6 +48,7 @@ OPTIONS = (
         metavar="FILE.svg",
         help="instead, draw the archive's shape, what leads where and what is wrong; a file of that name is replaced",
     ),
+    Option("--raw", action="store_true", help="also a file of no known format, as bytes"),
     JSON,
     *CONNECTION,
 )
@@ -59,6 +61,8 @@ def run(options: argparse.Namespace) -> int:
     """
     depth = options.depth or sys.maxsize
     opened = open_parts(options.location, connection_of(options))
+    if not options.raw and all(part.archive.decoder is None for part in opened):
+        raise SourceError(f"{options.location}: {UNKNOWN_FORMAT}")
     if options.at is not None:
         return _at(opened, options)
     if options.diagram is not None:
@@ -70,8 +74,6 @@ def run(options: argparse.Namespace) -> int:
             else:
                 write_text(out, part, depth)
     for part in opened:
-        if part.archive.decoder is None:
-            complain(f"{part.label}: {UNKNOWN_FORMAT}")
         part.report_findings()
     return status_of(opened)
 
