@@ -23,16 +23,14 @@ from inspector.gui.document.connections import Connections
 from inspector.gui.document.disk_watch import DiskWatch
 from inspector.gui.document.document import Checking, Document
 from inspector.gui.document.editing import Editing
-from inspector.gui.document.experimenting import Experimenting
 from inspector.gui.document.navigation import Navigation
-from inspector.gui.document.replaying import Replaying
 from inspector.gui.document.request_watch import RequestWatch
+from inspector.gui.document.trials import Experimenting, Replaying
 from inspector.gui.flows.error_actions import ErrorActions
-from inspector.gui.flows.experiment import ExperimentFlow
 from inspector.gui.flows.extract import ExtractFlow, TempFiles
 from inspector.gui.flows.hex_overlays import Arrows, HexEditing, OverlayLabel
-from inspector.gui.flows.replay import ReplayFlow
 from inspector.gui.flows.save import ExportFlow, RecoveryFlow, SaveFlow, UploadConfirmation
+from inspector.gui.flows.trials import TrialFlow
 from inspector.gui.hex.hex_pane import HexPane
 from inspector.gui.kit.accessible_names import name_focused_window
 from inspector.gui.kit.building import in_column
@@ -143,8 +141,7 @@ class Tab(Page):
         self.request_watch = RequestWatch(document, self)
         self.error_actions = ErrorActions(self.request_watch)
         self.save_flow = SaveFlow(document, self.editing, self.banner, connections, self)
-        self.experiment_flow = ExperimentFlow(document, self.experiment, self.hex_pane, self.banner, self)
-        self.replay_flow = ReplayFlow(document, self.replaying, self.banner, self)
+        self.trial_flow = TrialFlow(document, self.experiment, self.replaying, self.hex_pane, self.banner, self)
         self.upload_confirmation = UploadConfirmation(document, self.editing, self)
         self.recovery = RecoveryFlow(document, self.editing, self.banner, self)
         self.disk_watch = DiskWatch(document, self.editing)
@@ -620,8 +617,7 @@ PANELS: dict[str, Panel] = {
     "Experiment": Panel(
         says=lambda tab: tab.experiment.is_on,
         place="changing.experiment.ExperimentPanel",
-        needs=lambda tab: (tab.document, tab.experiment),
-        ready=lambda tab, panel: tab.experiment_flow.serve(panel),
+        needs=lambda tab: (tab.document, tab.experiment, tab.trial_flow.ask_damage, tab.trial_flow.ask_save),
     ),
     "Diagram": Panel(
         says=lambda tab: tab.is_made("Diagram") and tab.diagram.is_needed,
@@ -632,8 +628,14 @@ PANELS: dict[str, Panel] = {
     "Replay": Panel(
         says=lambda tab: tab.replaying.is_on,
         place="changing.replay.ReplayPanel",
-        needs=lambda tab: (tab.document, tab.editing, tab.replaying, tab.repair.accepted),
-        ready=lambda tab, panel: tab.replay_flow.serve(panel),
+        needs=lambda tab: (
+            tab.document,
+            tab.editing,
+            tab.replaying,
+            tab.repair.accepted,
+            tab.trial_flow.ask_append,
+            tab.trial_flow.ask_save,
+        ),
         height=(420, 45),
     ),
 }

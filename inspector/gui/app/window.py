@@ -227,7 +227,7 @@ class Window(QMainWindow):
             changed.connect(self._enable_actions)
         for changed in (tab.document.selected, tab.editing.pastChanged, tab.editing.modeChanged, tab.traced):
             changed.connect(self._enable_actions)
-        for flow in (tab.save_flow, tab.experiment_flow, tab.replay_flow):
+        for flow in (tab.save_flow, tab.trial_flow):
             flow.chosen.connect(self.open_location)
         self.tabs.insert(at, tab)
         self.tabs.setCurrentIndex(at)

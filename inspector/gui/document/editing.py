@@ -27,8 +27,7 @@ if TYPE_CHECKING:  # what opens an archive does not wait for them
 PREVIEW_DELAY_MS = 200
 """The archive is decoded with the pending changes after this time without a change."""
 
-NOT_IN_AN_EXPERIMENT = "This is an experiment: leave it before you change the archive itself."
-NOT_IN_A_REPLAY = "This is a replay: leave it before you change the archive itself."
+IN_A_TRIAL = "This is {}: leave it before you change the archive itself."
 
 
 class PendingUpload(Struct, frozen=True):
@@ -144,7 +143,7 @@ class Editing(QObject):
         """Overwrite the bytes ``old`` at ``offset`` with ``new``; ``again``: typing continues the last step."""
         if old != new:
             label = f"Overwrite {in_bytes(len(new))} at {hexadecimal(offset)}"
-            same_step = again and self.history.undo_label == label
+            same_step = again and self.pending is not None and self.pending.label == label
             self.add(Edit(label, (Patch(offset, old, new),), self.size, self.size), same_step)
 
     def add(self, edit: Edit, again: bool = False) -> None:
@@ -171,7 +170,7 @@ class Editing(QObject):
     def _refused(self) -> bool:
         """Say that nothing can be changed while something else than the archive is shown; returns whether it is."""
         if self._document.in_experiment:
-            self._document.reported.emit(NOT_IN_A_REPLAY if self._document.in_replay else NOT_IN_AN_EXPERIMENT)
+            self._document.reported.emit(IN_A_TRIAL.format("a replay" if self._document.in_replay else "an experiment"))
         return self._document.in_experiment
 
     def undo(self) -> None:
@@ -372,12 +371,6 @@ class EditHistory(History[Edit | None]):
     def pending(self) -> Edit | None:
         """All unwritten changes, as one edit of the file on disk."""
         return self.now
-
-    @property
-    def undo_label(self) -> str:
-        """The label of the pending edit; empty for none."""
-        pending = self.pending
-        return pending.label if pending is not None else ""
 
     def add(self, edit: Edit, again: bool = False) -> None:
         """Add an edit of the file as it is with the pending changes; ``again``: as part of the last step.

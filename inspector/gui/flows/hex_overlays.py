@@ -9,12 +9,10 @@ from PySide6.QtWidgets import QFrame, QWidget
 from inspector.core.edit import differing
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.document.editing import Editing
-from inspector.gui.document.experimenting import Experimenting
 from inspector.gui.document.navigation import Navigation
-from inspector.gui.document.replaying import Replaying
+from inspector.gui.document.trials import Experimenting, Replaying
 from inspector.gui.hex.hex_pane import EDIT_SENTENCE, EXPERIMENT_EDIT_SENTENCE, HexPane
 from inspector.gui.hex.overwriting import ByteEdit, Overwriting
-from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.widgets import MessageBar
@@ -96,15 +94,13 @@ class HexEditing(QObject):
         self._document = document
         self._editing = editing
         self._experiment = experiment
-        self._replaying = replaying
         self._pane = pane
         self._view = pane.hex
+        self._trials = (experiment, pane.experiment), (replaying, pane.replay)
+        for trial, strip in self._trials:
+            trial.changed.connect(self._show)
+            strip.stopRequested.connect(trial.leave)
         editing.changed.connect(self._show)
-        experiment.changed.connect(self._show)
-        experiment.shown.connect(self._show)
-        pane.experiment.stopRequested.connect(experiment.leave)
-        replaying.changed.connect(self._show)
-        pane.replay.stopRequested.connect(replaying.leave)
         self.overwriting = Overwriting(pane.hex)
         editing.modeChanged.connect(self.overwriting.set_on)
         editing.modeChanged.connect(pane.strip.setVisible)
@@ -121,45 +117,18 @@ class HexEditing(QObject):
         return info is not None and info.kind is LayerKind.FILE and not self._document.status.collection
 
     def _show(self) -> None:
-        """Overlay the pending bytes, whichever version the worker sent."""
-        model = self._view.model()
-        if model is None:
-            return
-        if self._show_experiment(model) or self._show_replay(model):
-            return
-        pending = self._editing.pending if self._in_file() else None
-        model.set_overlay(self._editing.history.overlay() if self._in_file() else [])
-        self._pane.set_edited(differing(pending) if pending is not None else ())
-
-    def _show_experiment(self, model: HexModel) -> bool:
-        """Show that an experiment is on and what its last step left; returns whether one is on."""
-        experiment, strip = self._experiment, self._pane.experiment
-        strip.setVisible(experiment.is_on)
-        self._pane.strip.sentence.setText(EXPERIMENT_EDIT_SENTENCE if experiment.is_on else EDIT_SENTENCE)
-        if not experiment.is_on:
-            return False
-        from inspector.gui.panels.changing.experiment import sign
-
-        strip.sentence.setText(sign(self._document, experiment))
-        model.set_overlay(experiment.overlay() if self._in_file() else [])
-        view = experiment.view
-        places = view.places[-1] if view is not None and view.places and experiment.settled else ()
-        self._pane.set_edited(places if self._in_file() else ())
-        return True
-
-    def _show_replay(self, model: HexModel) -> bool:
-        """Show that writes are replayed and what they wrote so far; returns whether they are."""
-        replaying, strip = self._replaying, self._pane.replay
-        strip.setVisible(replaying.is_on)
-        if not replaying.is_on:
-            return False
-        from inspector.gui.panels.changing.replay import sign
-
-        strip.sentence.setText(sign(self._document, replaying))
-        model.set_overlay([])
-        state = replaying.state
-        self._pane.set_edited(state.written if state is not None and self._in_file() else ())
-        return True
+        """Overlay the pending bytes, whichever version the worker sent, and say which trial is on."""
+        pane, pending = self._pane, self._editing.pending
+        overlay, marked = self._editing.history.overlay(), differing(pending) if pending is not None else ()
+        for trial, strip in self._trials:
+            strip.setVisible(trial.is_on)
+            if trial.is_on:
+                strip.sentence.setText(trial.sign)
+                overlay, marked = trial.overlay(), trial.marked
+        pane.strip.sentence.setText(EXPERIMENT_EDIT_SENTENCE if self._experiment.is_on else EDIT_SENTENCE)
+        if (model := self._view.model()) is not None:
+            model.set_overlay(overlay if self._in_file() else [])
+            pane.set_edited(marked if self._in_file() else ())
 
     def _take_value(self, old: bytes, new: bytes) -> None:
         """Make a value pending that was typed where the inspector reads, if the caret is still there."""

@@ -166,10 +166,10 @@ def test_each_change_applies_to_the_bytes_or_the_member_chosen(
     qtbot.waitUntil(lambda: tab.document.selection.member == 1, timeout=WAIT)
     (chosen,) = tab.document.selection.spans
     assert chosen.size > 1
-    assert tab.experiment_flow.selected() == chosen
+    assert tab.trial_flow.selected() == chosen
     tab.hex_pane.hex.setFocus()
     QTest.keyClick(tab.hex_pane.hex, Qt.Key.Key_Right)
-    assert tab.experiment_flow.selected() == Span(chosen.start + 1, chosen.start + 2)
+    assert tab.trial_flow.selected() == Span(chosen.start + 1, chosen.start + 2)
 
     for name in changes:
         select(tab, 100, 104)
@@ -212,7 +212,7 @@ def test_what_needs_more_is_asked_for(
     press(window, "flip_bit")
     dialog = dialog_of(window, QInputDialog)
     assert isinstance(dialog, QInputDialog)
-    dialog.setIntValue(5)
+    dialog.setTextValue("5")
     dialog.accept()
     press(window, "insert_bytes")
     dialog = dialog_of(window, QInputDialog)
@@ -310,7 +310,7 @@ def test_an_experiment_and_pending_changes_do_not_meet(archive: tuple[Tab, Path]
     tab, _ = archive
     overwrite(window, tab, 100, "ab")
     assert not window.actions_["show_experiment"].isEnabled()
-    tab.experiment_flow.zero()
+    tab.trial_flow.change("zero")
     assert "Write or discard the pending changes first" in tab.note.text.text()
     press(window, "undo")
     press(window, "edit_bytes")

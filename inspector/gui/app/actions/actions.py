@@ -18,7 +18,7 @@ from inspector.gui.kit.text import without_marks
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
     from inspector.gui.document.editing import Editing
-    from inspector.gui.document.experimenting import Experimenting
+    from inspector.gui.document.trials import Experimenting
 
 K = QKeySequence.StandardKey
 
@@ -303,40 +303,40 @@ MENUS = (
         ),
         (
             Action("flip_bit", "&Flip Bit…", (), "Experiment: flip a bit of the byte at the caret",
-                lambda tab: tab.experiment_flow.ask_flip(), enabled=_can_experiment),
+                lambda tab: tab.trial_flow.ask_flip(), enabled=_can_experiment),
             Action("zero_bytes", "&Zero", (), "Experiment: put zeros over the selected bytes",
-                lambda tab: tab.experiment_flow.zero(), enabled=_can_experiment),
+                lambda tab: tab.trial_flow.change("zero"), enabled=_can_experiment),
             Action("randomize_bytes", "Fill with R&andom", (), "Experiment: put random bytes over the selected ones",
-                lambda tab: tab.experiment_flow.randomize(), enabled=_can_experiment),
+                lambda tab: tab.trial_flow.change("randomize"), enabled=_can_experiment),
             Action("replace_with_file", "&Replace with File…", (),
                 "Experiment: put a file in the place of the selected bytes",
-                lambda tab: tab.experiment_flow.ask_replace(), enabled=_can_experiment),
+                lambda tab: tab.trial_flow.ask_file(instead=True), enabled=_can_experiment),
         ),
         (
             Action("insert_bytes", "&Insert…", (), "Experiment: insert bytes before the selected ones",
-                lambda tab: tab.experiment_flow.ask_insert(), enabled=_can_experiment),
+                lambda tab: tab.trial_flow.ask_insert(), enabled=_can_experiment),
             Action("insert_file", "Insert Fil&e…", (), "Experiment: insert a file before the selected bytes",
-                lambda tab: tab.experiment_flow.ask_insert_file(), enabled=_can_experiment),
+                lambda tab: tab.trial_flow.ask_file(instead=False), enabled=_can_experiment),
             Action("delete_bytes", "&Delete", (), "Experiment: take the selected bytes out",
-                lambda tab: tab.experiment_flow.delete(), enabled=_can_experiment),
+                lambda tab: tab.trial_flow.change("delete"), enabled=_can_experiment),
             Action("duplicate_bytes", "D&uplicate", (), "Experiment: insert a copy of the selected bytes behind them",
-                lambda tab: tab.experiment_flow.duplicate(), enabled=_can_experiment),
+                lambda tab: tab.trial_flow.change("duplicate"), enabled=_can_experiment),
             Action("swap_bytes", "S&wap With…", (), "Experiment: let the selected bytes change places with others",
-                lambda tab: tab.experiment_flow.ask_swap(), enabled=_can_experiment),
+                lambda tab: tab.trial_flow.ask_swap(), enabled=_can_experiment),
             Action("cut_here", "&Cut Here", (), "Experiment: end the file before the selected bytes",
-                lambda tab: tab.experiment_flow.cut(), enabled=_can_experiment),
+                lambda tab: tab.trial_flow.change("cut"), enabled=_can_experiment),
         ),
         (
             Action("damage", "Da&mage…", (), "Experiment: damage the archive as a disk or a transfer does",
-                lambda tab: tab.experiment_flow.ask_damage(), enabled=_can_experiment),
+                lambda tab: tab.trial_flow.ask_damage(), enabled=_can_experiment),
         ),
         (
             Action("save_experiment", "&Save as New File…", (),
                 "Write what the steps of the experiment leave to a new file",
-                lambda tab: tab.experiment_flow.ask_save(), enabled=_has_experiment),
+                lambda tab: tab.trial_flow.ask_save(), enabled=_has_experiment),
             Action("save_experiment_patch", "Save Pa&tch…", (),
                 "Write what differs as a patch, which can be imported and written in place after the experiment",
-                lambda tab: tab.experiment_flow.ask_patch(), enabled=_has_experiment),
+                lambda tab: tab.trial_flow.ask_patch(), enabled=_has_experiment),
         ),
     )),
     Menu("Replay", "Rep&lay", "Archive", (
@@ -361,7 +361,7 @@ MENUS = (
                 enabled=lambda tab: _has_state(tab) and tab.replaying.matrix is None),
             Action("save_state", "&Save State as New File…", (),
                 "Replay: write the archive as it is shown to a new file",
-                lambda tab: tab.replay_flow.ask_save(), enabled=_has_state),
+                lambda tab: tab.trial_flow.ask_save(), enabled=_has_state),
         ),
     )),
     Menu("Archive", "&Archive", "", (

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.names import visible
-from inspector.core.numbers import count, in_bytes
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
-from inspector.gui.document.experimenting import Experimenting
+from inspector.gui.document.trials import Experimenting
 from inspector.gui.kit.building import in_column
 from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.style import GRID
@@ -27,30 +27,19 @@ NO_STEP = (
 )
 
 
-def sign(document: Document, experiment: Experimenting) -> str:
-    """What is on, in a sentence: that nothing is written, and what the steps make of the size."""
-    steps, view = experiment.steps, experiment.view
-    parts = [f"Nothing is written to {visible(document.name)}."]
-    if steps and view is not None:
-        parts.append(f"{count(len(steps), 'step')}: {in_bytes(view.base_size)} become {view.size:,}.")
-    return " ".join(parts)
-
-
 COLUMNS = (Column("Step", lambda row: f"{row[0]:,}", 60), Column("What it does", lambda row: str(row[1])))
 
 
 class ExperimentPanel(QWidget):
-    """Shows the steps of an experiment.
+    """Shows the steps of an experiment; the last two arguments ask for a damage, and for the file to save as."""
 
-    Signals:
-        damageRequested(): choose a damage.
-        saveRequested(): save as a new file.
-    """
-
-    damageRequested = Signal()
-    saveRequested = Signal()
-
-    def __init__(self, document: Document, experiment: Experimenting) -> None:
+    def __init__(
+        self,
+        document: Document,
+        experiment: Experimenting,
+        ask_damage: Callable[[], object],
+        ask_save: Callable[[], object],
+    ) -> None:
         super().__init__()
         self._document = document
         self._experiment = experiment
@@ -60,8 +49,8 @@ class ExperimentPanel(QWidget):
         self.redo = push_button("Redo", "Redo the change undone last (Ctrl+Y)", experiment.redo)
         tip = "Take the selected step out; those after it apply to what is left (Del)"
         self.remove = push_button("Remove", tip, self.remove_selected)
-        self.damage = push_button("Damage…", "Damage it as a disk or a transfer does", self.damageRequested)
-        self.save = push_button("Save as New File…", "Write what the steps leave to a new file", self.saveRequested)
+        self.damage = push_button("Damage…", "Damage it as a disk or a transfer does", ask_damage)
+        self.save = push_button("Save as New File…", "Write what the steps leave to a new file", ask_save)
         self.leave = push_button("Leave Experiment", "Drop the steps and show the archive as it is", experiment.leave)
         self._stack = Emptiable(self.table)
         bar = FlowLayout(GRID, GRID)
@@ -69,7 +58,6 @@ class ExperimentPanel(QWidget):
         in_column(bar, (self._stack, 1), on=self, edge=(2 * GRID, GRID, 2 * GRID, 0), gap=GRID)
         self.setFocusProxy(self._stack)
         experiment.changed.connect(self._refresh)
-        experiment.shown.connect(self._refresh)
         self.table.clicked.connect(self._show_bytes)
         self.table.selectionModel().currentChanged.connect(lambda *_: self._enable())
         delete = self.table.addAction("Remove")
@@ -77,11 +65,6 @@ class ExperimentPanel(QWidget):
         delete.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         delete.triggered.connect(self.remove_selected)
         self._refresh()
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether an experiment is on."""
-        return self._experiment.is_on
 
     def _refresh(self) -> None:
         experiment = self._experiment

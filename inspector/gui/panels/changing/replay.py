@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QSlider, QWidget
 
 from inspector.core.finding import Severity
@@ -14,7 +14,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
-from inspector.gui.document.replaying import Replaying
+from inspector.gui.document.trials import Replaying
 from inspector.gui.kit.building import dressed, in_column, number_of, page_of, side_by_side
 from inspector.gui.kit.icons import severity_icon, state_icon
 from inspector.gui.kit.listing import ListView, Rows
@@ -63,15 +63,6 @@ _MARKS = {
     CrashState.REJECTED: Severity.ERROR,
     CrashState.UNKNOWN: Severity.INFO,
 }
-
-
-def sign(document: Document, replaying: Replaying) -> str:
-    """What is on, in a sentence: that nothing is written, and the point that is shown."""
-    parts = [f"Nothing is written to {visible(document.name)}."]
-    if (state := replaying.state) is not None:
-        words = state.view.words(state.point)
-        parts.append(f"{words[0].upper()}{words[1:]}: {in_bytes(state.size)}.")
-    return " ".join(parts)
 
 
 def repair_text(row: MatrixRow) -> str:
@@ -140,22 +131,25 @@ def matrix_columns(matrix: Matrix) -> list[Column]:
 class ReplayPanel(QWidget):
     """Shows the writes of a replay and its crash points.
 
-    Signals:
-        appendRequested(): choose what is appended.
-        saveRequested(): save the state that is shown as a new file.
+    ``accepted`` are the codes of the repairs that the user confirmed; ``ask_append`` asks what is appended and
+    ``ask_save`` for the file to save the state shown as.
     """
 
-    appendRequested = Signal()
-    saveRequested = Signal()
-
     def __init__(
-        self, document: Document, editing: Editing, replaying: Replaying, accepted: Callable[[], tuple[str, ...]]
+        self,
+        document: Document,
+        editing: Editing,
+        replaying: Replaying,
+        accepted: Callable[[], tuple[str, ...]],
+        ask_append: Callable[[], object],
+        ask_save: Callable[[], object],
     ) -> None:
         super().__init__()
         self._document = document
         self._editing = editing
         self._replaying = replaying
         self._accepted = accepted
+        self._ask_append = ask_append
         self._offered: list[tuple[str, Writes | None]] = []
         self._is_due = False
         self._shown: ReplayView | None = None
@@ -173,9 +167,7 @@ class ReplayPanel(QWidget):
         self.part = number_of("Bytes of the next write that are written", 0, 0, 0, toolTip=tip, keyboardTracking=False)
         tip = "What does each reader make of a crash at each write?"
         self.crashes = push_button("Crash Points", tip, replaying.read_crashes)
-        self.save = push_button(
-            "Save as New File…", "Write the archive as it is shown to a new file", self.saveRequested
-        )
+        self.save = push_button("Save as New File…", "Write the archive as it is shown to a new file", ask_save)
         self.leave = push_button("Leave Replay", "Show the archive as it is", replaying.leave)
         self.steps_model = Rows(STEPS, self)
         self.steps = ListView(self.steps_model, "Writes of the replay")
@@ -210,11 +202,6 @@ class ReplayPanel(QWidget):
         self._refresh()
 
     # ---- choosing ----------------------------------------------------------------------------------------------
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether writes are replayed."""
-        return self._replaying.is_on
 
     def _offer(self) -> None:
         """Offer what can be replayed now; what is chosen stays."""
@@ -254,7 +241,7 @@ class ReplayPanel(QWidget):
             return
         writes = self._offered[row][1]
         if writes is None:
-            self.appendRequested.emit()
+            self._ask_append()
         else:
             self._replaying.begin(RepairWrites(self._accepted()) if isinstance(writes, RepairWrites) else writes)
 
