@@ -24,14 +24,15 @@ from inspector.gui.kit.locations import name_of
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.widgets import Details, ElidedLabel, Emptiable, SelectableLabel, debounce, push_button
 from inspector.gui.panels.status_line import show_progress
-from inspector.gui.tabs.aligned_view import AlignedModel, AlignedView
-from inspector.gui.tabs.compare_bytes import CompareBytes
-from inspector.gui.tabs.differences import (
+from inspector.gui.tabs.compare_parts import (
     COLUMNS,
     KIND,
     WHAT,
-    DifferenceLegend,
+    AlignedModel,
+    AlignedView,
+    CompareBytes,
     DifferenceMap,
+    difference_legend,
     role_sets,
 )
 from inspector.gui.tabs.side_tab import SideTab
@@ -46,7 +47,6 @@ from inspector.operations.protocol.compare_views import (
     DifferenceQuery,
     Level,
     SideByte,
-    Summary,
     Version,
 )
 from inspector.operations.protocol.requests import CompareRequests
@@ -115,7 +115,7 @@ class CompareTab(SideTab):
         self.views = {A: AlignedView(A), B: AlignedView(B)}
         self.captions = {A: ElidedLabel(), B: ElidedLabel()}
         self.map = DifferenceMap()
-        self.legend = DifferenceLegend()
+        self.legend = difference_legend()
         self.caret = dressed(ElidedLabel(), "Bytes at the caret")
         self.meaning = dressed(ElidedLabel(), "What the bytes at the caret mean")
         self.byte = CompareBytes(self._ask_byte)
@@ -134,7 +134,6 @@ class CompareTab(SideTab):
         self.filter = FilterLine(self.table, "Filter differences", "Filter differences")
         self.levels = {level: QCheckBox(text) for level, text in _LEVELS.items()}
         self._list_stack = Emptiable(self.table)
-        self._summary: Summary | None = None
         self._bytes = self._side_by_side()
         self._byte_stack = Emptiable(self._bytes)
         self._lay_out()
@@ -179,7 +178,7 @@ class CompareTab(SideTab):
             view.topChanged.connect(partial(self._follow, view, other))
             view.caretMoved.connect(partial(self._caret_moved, view, other))
             view.message.connect(self.caret.setText)
-            view.lane.chosen.connect(partial(self._choose_structure, view))
+            view.lane.chosen.connect(partial(self._choose_structure, side))
             view.zoomRequested.connect(self._zoom_by)
         self.views[A].scrolled.connect(self.map.setShown)
         self.map.jumped.connect(self.go_to)
@@ -191,7 +190,7 @@ class CompareTab(SideTab):
             box.setChecked(True)
             box.setVisible(level is not Level.RANGE)  # until datasets are compared
             box.toggled.connect(self._choose)
-        self.client.lost.connect(self._worker_lost)
+        self.client.lost.connect(self._fail)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -230,7 +229,7 @@ class CompareTab(SideTab):
         if not self.client.is_open:
             self.client.deleteLater()
             self.client = compare_client(self)
-            self.client.lost.connect(self._worker_lost)
+            self.client.lost.connect(self._fail)
         self._show(None)
         a, b = self._locations
         connections = self._connection_of(a), self._connection_of(b)
@@ -241,8 +240,7 @@ class CompareTab(SideTab):
         self._job.finished.connect(self._update_buttons)
         self.bar.setRange(0, 0)
         self.sentence.setText("Comparing…")
-        for stack in (self._byte_stack, self._list_stack):
-            stack.show_sentence("Comparing…")
+        self._instead("Comparing…")
         self._update_buttons()
 
     def swap_sides(self) -> None:
@@ -266,13 +264,13 @@ class CompareTab(SideTab):
             show_progress(self.bar, state)
             self.sentence.setText(f"{state.label}…")
 
+    def _instead(self, sentence: str) -> None:
+        for stack in (self._byte_stack, self._list_stack):
+            stack.show_sentence(sentence)
+
     def _fail(self, sentence: str) -> None:
         self.sentence.setText(visible(sentence))
-        for stack in (self._byte_stack, self._list_stack):
-            stack.show_sentence("There is no result.")
-
-    def _worker_lost(self, sentence: str) -> None:
-        self._fail(sentence)
+        self._instead("There is no result.")
         self._update_buttons()
 
     def _show_locations(self) -> None:
@@ -300,7 +298,7 @@ class CompareTab(SideTab):
     # ---- the result --------------------------------------------------------------------------------------------
 
     def _show(self, compared: Compared | None) -> None:
-        self.compared, self._summary = compared, None
+        self.compared = None
         known = compared.alignment if compared is not None else None
         self._alignment = Alignment() if known is None else known
         for side, view in self.views.items():
@@ -343,7 +341,7 @@ class CompareTab(SideTab):
             self._byte_stack.show_sentence(RANGES)
         else:
             self._byte_stack.show_sentence(NOT_ALIGNED if compared.alignment is None else "Both are empty.")
-        self._summary = summary
+        self.compared = compared
         self._show_list()
         self._update_buttons()
         if len(self._alignment):
@@ -351,9 +349,9 @@ class CompareTab(SideTab):
 
     def _show_list(self, *_: object) -> None:
         """Show the differences, or in a sentence why there are none."""
-        summary = self._summary
-        if summary is None:
+        if self.compared is None:
             return
+        summary = self.compared.summary
         is_filtered = bool(self.filter.text().strip()) or not all(box.isChecked() for box in self.levels.values())
         if summary.equal is not False:
             self._list_stack.show_sentence(summary.sentence)
@@ -453,10 +451,8 @@ class CompareTab(SideTab):
         side, text = (named[0], expression[2:]) if named in ("a:", "b:") else (self._used, expression)
 
         def go(span: Span) -> None:
-            start = self._alignment.aligned(side, span.start)
-            stop = self._alignment.aligned(side, span.stop - 1) + 1 if span.size else start
             self._use(side)
-            self._outline(start, stop)
+            self._outline(*self._aligned_span(side, span))
 
         self.client.ask(CompareRequests.side_place, side, text).then(go, self._say)
 
@@ -470,8 +466,7 @@ class CompareTab(SideTab):
             if offset is None:
                 self._say(f"Not found in {side.upper()} between here and its {'start' if backwards else 'end'}.")
                 return
-            stop = offset + len(pattern) - 1
-            self._outline(self._alignment.aligned(side, offset), self._alignment.aligned(side, stop) + 1)
+            self._outline(*self._aligned_span(side, Span(offset, offset + len(pattern))))
             self._found_here = True
 
         if self._alignment.size:
@@ -495,15 +490,19 @@ class CompareTab(SideTab):
         run = self._alignment.run(at)
         self._outline(run.start, run.stop)
 
+    def _aligned_span(self, side: str, span: Span) -> Span:
+        start = self._alignment.aligned(side, span.start)
+        return Span(start, self._alignment.aligned(side, span.stop - 1) + 1 if span.size else start)
+
     def _outline(self, start: int, stop: int) -> None:
         # Outlined and not selected: a selection would hide the colours.
         for view in self.views.values():
             view.mark(outline=((start, stop),))
             view.goTo(start)
 
-    def _choose_structure(self, view: AlignedView, structure: Structure) -> None:
+    def _choose_structure(self, side: str, structure: Structure) -> None:
         """Outline the structure whose name was clicked, beside the same place of the other side."""
-        self._use(view.side)
+        self._use(side)
         self._outline(structure.start, structure.stop)
 
     def next_difference(self) -> None:
@@ -527,8 +526,7 @@ class CompareTab(SideTab):
             return
         for side, place in ((A, row.a), (B, row.b)):
             if place is not None and place.spans and place.spans[0].size:
-                start, stop = place.spans[0]
-                self._outline(self._alignment.aligned(side, start), self._alignment.aligned(side, stop - 1) + 1)
+                self._outline(*self._aligned_span(side, place.spans[0]))
                 return
 
     def _open_row(self, row: Difference) -> None:

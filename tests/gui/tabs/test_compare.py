@@ -20,9 +20,8 @@ from inspector.gui.app.actions.comparisons import Comparisons
 from inspector.gui.app.tabs import TabBar
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.combine import CombineDialog
-from inspector.gui.tabs.aligned_view import ROLES, AlignedModel
+from inspector.gui.tabs.compare_parts import IN_A, KIND, RIGHT, ROLES, WHAT, AlignedModel
 from inspector.gui.tabs.compare_tab import NOT_ALIGNED, CompareTab
-from inspector.gui.tabs.differences import IN_A, KIND, RIGHT, WHAT
 from inspector.operations.protocol.compare_views import A, B, Change, Level
 from tests.gui.conftest import WAIT, Copied, Sample, Show, dialog_of, press, settle
 from tests.sweeping import in_the_sweep

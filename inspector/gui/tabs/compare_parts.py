@@ -1,24 +1,51 @@
-"""A hex view of one side of a comparison: its bytes, and gaps where the other side has bytes that it lacks."""
+"""What a comparison is shown in: hex views of both sides, the list and the map of the differences, and the bytes.
+
+A view shows the bytes of one side, and gaps where the other side has bytes that it lacks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, QPointF, Signal
-from PySide6.QtGui import QGuiApplication, QPainter
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QGuiApplication, QPainter, QResizeEvent
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from inspector.core.field import Run, Structure
-from inspector.core.kinds import Kind, Role
+from inspector.core.kinds import Kind, Role, role_bit
+from inspector.core.names import visible
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span
 from inspector.drawing.colouring import ColourBy
+from inspector.gui.hex.beside.data_inspector import DataInspector
+from inspector.gui.hex.beside.file_map import FileMap
+from inspector.gui.hex.beside.legend import DAMAGED, Legend, LegendEntry, role_entries
+from inspector.gui.hex.beside.readings import READ_BYTES
 from inspector.gui.hex.highlights import Tint, structures_of, tints
 from inspector.gui.hex.layout import MAX_COPY_BYTES, CopyFormat, Pane, formatted
 from inspector.gui.hex.pages import Deliver, HexModel
 from inspector.gui.hex.painting import MARGIN, Look, RowPainter, ViewState
 from inspector.gui.hex.view import HexView
-from inspector.operations.protocol.compare_views import AlignedPiece, Alignment, Change
+from inspector.gui.kit.building import in_column, in_row, page_of
+from inspector.gui.kit.style import GRID
+from inspector.gui.kit.table_models import Column
+from inspector.gui.kit.text import path_text, short
+from inspector.gui.kit.widgets import SelectableLabel
+from inspector.gui.panels.byte import ByteFacts, byte_scroll_area, stored_offset
+from inspector.operations.protocol.compare_views import (
+    A,
+    AlignedPiece,
+    Alignment,
+    B,
+    Change,
+    Difference,
+    Order,
+    Side,
+    SideByte,
+)
 
 Fetch = Callable[[int, int, Callable[[bytes], None]], None]
 """``fetch(offset, length, deliver)`` of one side."""
@@ -178,26 +205,23 @@ class AlignedView(HexView):
 
     def own_byte(self, *, nearest: bool = False) -> int | None:
         """The byte of this side at the caret, None in a gap; ``nearest``: the next one there instead."""
+        behind = self._pieces(sys.maxsize if nearest else self.caret() + 1)
+        return next((own for each in behind if (own := each.at(self.side)) is not None), None)
+
+    def _pieces(self, stop: int) -> list[AlignedPiece]:
         model = self.aligned_model()
-        pieces = model.pieces(self.caret(), self.caret() + 1) if model is not None else []
-        at = pieces[0].at(self.side) if pieces else None
-        if at is None and nearest and model is not None:
-            behind = model.pieces(self.caret(), model.size)
-            at = next((own for each in behind if (own := each.at(self.side)) is not None), None)
-        return at
+        return model.pieces(self.caret(), stop) if model is not None else []
 
     def describe_caret(self) -> str:
         """What stands at the caret."""
-        model = self.aligned_model()
-        pieces = model.pieces(self.caret(), self.caret() + 1) if model is not None else []
+        pieces, side = self._pieces(self.caret() + 1), self.side.upper()
         if not pieces:
             return ""
-        at, side = pieces[0].at(self.side), self.side.upper()
+        at = pieces[0].at(self.side)
         if at is None:
             return f"{side} has nothing here"
-        data = self.byteAtCaret()
+        data, change = self.byteAtCaret(), pieces[0].change
         value = f" {data:02X}" if data is not None else ""
-        change = pieces[0].change
         kind = f", {CHANGE_LABELS[change]}" if change is not None else ""
         return f"{side}: {hexadecimal(at)} ({grouped(at)}){value}{kind}"
 
@@ -227,7 +251,156 @@ class AlignedView(HexView):
         model.fetch_bytes(own.start, own.size, take)
 
     def _row_painter(self, painter: QPainter, scene: ViewState) -> RowPainter:
-        model = self.aligned_model()
-        return (
-            super()._row_painter(painter, scene) if model is None else _AlignedPainter(painter, self.look, scene, model)
-        )
+        if (model := self.aligned_model()) is None:
+            return super()._row_painter(painter, scene)
+        return _AlignedPainter(painter, self.look, scene, model)
+
+
+# ---- the list of differences -------------------------------------------------------------------------------------
+
+
+def _place(side: Side | None) -> str:
+    if side is None or not side.spans:
+        return ""
+    start, stop = side.spans[0].start, side.spans[-1].stop
+    return f"{grouped(start)}..{grouped(stop)}" if stop > start else grouped(start)
+
+
+def _kind(row: Difference) -> str:
+    return f"{row.level.value} {CHANGE_LABELS.get(row.change, row.change.value)}"
+
+
+COLUMNS = (
+    Column("Kind", _kind, 116, sort=Order.FOUND),
+    Column("Difference", lambda row: visible(row.message), sort=Order.WHAT),
+    Column("In A", lambda row: _place(row.a), 116, sort=Order.A),
+    Column("In B", lambda row: _place(row.b), 116, sort=Order.B),
+    Column("Right", lambda row: (row.right or "").upper(), 52, sort=Order.RIGHT),
+)
+KIND, WHAT, IN_A, IN_B, RIGHT = range(len(COLUMNS))
+
+
+# ---- the map and the legend --------------------------------------------------------------------------------------
+
+
+def role_sets(alignment: Alignment, rows: int) -> list[int]:
+    """The roles of the differences in each of ``rows`` equal stretches of aligned positions."""
+    size, sets = alignment.size, [0] * rows
+    if not size or not rows:
+        return sets
+    for row in range(rows):
+        start, stop = row * size // rows, max(row * size // rows + 1, (row + 1) * size // rows)
+        first = alignment.before(start + 1)
+        runs = range(max(0, first - 1), min(alignment.before(stop), first + len(ROLES) + 1))
+        for at in runs:
+            run = alignment.run(at)
+            if run.change is not None and run.start < stop and start < run.stop:
+                sets[row] |= role_bit(ROLES[run.change])
+    return sets
+
+
+class DifferenceMap(FileMap):
+    """All differences of both sides at their aligned positions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._alignment = Alignment()
+        self.setAccessibleName("Map of the differences")
+
+    def show_alignment(self, alignment: Alignment) -> None:
+        """Start a map of another alignment."""
+        self._alignment = alignment
+        self.setSize(alignment.size)
+
+    def describe(self, y: int) -> str:
+        """The tooltip for a row of pixels; empty where both sides are equal."""
+        if not self._alignment.size or not 0 <= y < self.height():
+            return ""
+        roles = role_sets(self._alignment, self.height())[y]
+        return ", ".join(label for change, label in CHANGE_LABELS.items() if roles & role_bit(ROLES[change]))
+
+
+def difference_legend() -> Legend:
+    """What the backgrounds of the views mean."""
+    names: dict[Role, str] = {ROLES[change]: label for change, label in CHANGE_LABELS.items()}
+    names[Role.GAP] = "nothing here"
+    found = role_entries(sum(map(role_bit, names)))
+    labelled = [replace(entry, label=names[role]) for entry in found for role in entry.lit if isinstance(role, Role)]
+    legend = Legend()
+    legend.setEntries([*labelled, LegendEntry("the other side is right", mark=DAMAGED)])
+    return legend
+
+
+# ---- the bytes at the caret ----------------------------------------------------------------------------------------
+
+Ask = Callable[[str, int, int, Callable[[SideByte | None], None]], None]
+"""``ask(side, offset, length, deliver)`` about a byte of one side; None where that cannot be answered."""
+_SIDES = (A, B)
+
+
+class CompareBytes(QScrollArea):
+    """The Byte panel with both sides: what explains each byte, and the values there, those that differ in bold."""
+
+    def __init__(self, ask: Ask) -> None:
+        super().__init__()
+        self._ask = ask
+        self._asked = 0
+        self.about = {side: ByteFacts() for side in _SIDES}
+        self.places = {side: SelectableLabel() for side in _SIDES}
+        self.inspector = DataInspector(columns=[f"Value in {side.upper()}" for side in _SIDES])
+        self.inspector.setColumnWidth(1, 40 * GRID)
+        sides = [(in_column(self.places[side], self.about[side], 1, gap=2 * GRID), 1) for side in _SIDES]
+        body = page_of(in_column(self.inspector, in_row(*sides, gap=4 * GRID), 1, edge=2 * GRID, gap=2 * GRID))
+        byte_scroll_area(body, self)
+        self.setAccessibleName("What this byte is on both sides")
+        self.show_nothing()
+
+    def show_nothing(self) -> None:
+        """Forget what is shown."""
+        self._asked += 1
+        for side in _SIDES:
+            self.places[side].setText(side.upper())
+            self.about[side].clear("Nothing is selected.")
+        self.inspector.setBytes(b"", b"")
+
+    def show_bytes(self, offsets: Mapping[str, int], done: Callable[[dict[str, str]], None]) -> None:
+        """Show the bytes at these offsets of the sides; a side without one has nothing there.
+
+        ``done`` is called with a line about each byte that is known.
+        """
+        self._asked += 1
+        found: dict[str, SideByte | None] = {}
+
+        def take(asked: int, side: str, byte: SideByte | None) -> None:
+            found[side] = byte
+            if asked == self._asked and len(found) == len(offsets):
+                self._show(offsets, found)
+                done({each: text for each in _SIDES if (text := _in_a_line(found.get(each)))})
+
+        for side, offset in offsets.items():
+            self._ask(side, offset, READ_BYTES, partial(take, self._asked, side))
+
+    def _show(self, offsets: Mapping[str, int], found: Mapping[str, SideByte | None]) -> None:
+        for side in _SIDES:
+            at, byte, about = offsets.get(side), found.get(side), self.about[side]
+            where = "" if at is None else f": {hexadecimal(at)} ({grouped(at)})"
+            self.places[side].setText(f"{side.upper()}{where}")
+            if byte is None:
+                about.clear(f"{side.upper()} has nothing here." if at is None else "This byte cannot be explained.")
+                continue
+            about.show_explanation(byte.explanation)
+            about.show_member(byte.member, stored_offset(byte.stored, byte.explanation.offset))
+        self.inspector.setBytes(*(byte.data if (byte := found.get(side)) is not None else b"" for side in _SIDES))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        for about in self.about.values():
+            about.fit(self.width() // len(_SIDES))
+        super().resizeEvent(event)
+
+
+def _in_a_line(byte: SideByte | None) -> str:
+    """The fields around a byte, and the value of the innermost; empty where nothing is known."""
+    if byte is None or not byte.explanation.fields:
+        return ""
+    fields = byte.explanation.fields
+    return path_text(fields) + (f" = {short(fields[-1].value)}" if fields[-1].value else "")
