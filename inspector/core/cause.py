@@ -51,6 +51,7 @@ class Cause(StrEnum):
     TRAILING_BYTES = "cause-trailing-bytes"
     CHANGED_BYTES = "cause-changed-bytes"
     OTHER_WRITER = "cause-other-writer"
+    APPENDED = "cause-appended"
 
 
 SPLIT_CODE, UNWRAP_CODE, CONVERT_CODE = "split-archives", "unwrap-archive", "undo-conversion"
@@ -154,6 +155,10 @@ MEANINGS: dict[Cause, tuple[str, str]] = {
     Cause.OTHER_WRITER: (
         "The index of a CAF is in another encoding or counts otherwise than specified, and nothing is missing.",
         "Let `repair --to` write it as specified; correct the program that wrote it.",
+    ),
+    Cause.APPENDED: (
+        "Members were appended behind the index of a CAF, and a new index of all follows them. Nothing is missing.",
+        "Read it as it is, or let `repair --to` write it without the earlier index.",
     ),
 }
 """What each cause means and what to do, a sentence each."""

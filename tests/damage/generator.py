@@ -701,6 +701,23 @@ def _utf16_with_lengths_as_strings(made: Made, _random: Random) -> bytes:
     return _reindexed(made, lambda files: change(files).decode().encode("utf-16"))
 
 
+def appended(data: bytes, name: str, content: bytes) -> bytes:
+    """A CAF with a member behind its footer, and an index of all behind that."""
+    size = int.from_bytes(data[-4:], "little")
+    files = json.loads(data[-4 - size : -4])["files"]
+    written = _as_json(files | {name: {"start_byte": len(data), "end_byte": len(data) + len(content)}})
+    return data + content + written + struct.pack("<I", len(written))
+
+
+@kind("appended", formats=("caf",))
+def _appended_on_top(made: Made, random: Random) -> bytes:
+    data = made.data
+    for number in range(random.randint(1, 3)):
+        content = random.choice((random.randbytes(3_000), b"PK\3\4" + bytes(90), b"text\n" * 90))
+        data = appended(data, f"new/{number}", content)
+    return data
+
+
 @kind("inserted-bytes", formats=("caf",))
 def _byte_order_mark_in_front(made: Made, _random: Random) -> bytes:
     return b"\xef\xbb\xbf" + made.data

@@ -12,7 +12,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.verdict import State
 from inspector.operations.check.checking import state_of
 from inspector.operations.edit.plan_repairs import plan
-from tests.damage.generator import KINDS, Case, Memory, damaged, make
+from tests.damage.generator import KINDS, Case, Memory, appended, damaged, make
 from tests.damage.measure import contents, copies
 from tests.formats.archives import checked, opened
 from tests.samples import writers
@@ -61,6 +61,56 @@ def test_a_mark_before_binary_members_and_a_status_line_alone_are_in_front() -> 
     data = writers.caf({"b.bin": b"\x00\x01" * 900, "c.bin": Random(2).randbytes(70)})
     for front in (b"\xef\xbb\xbf", b"HTTP/1.0 200 OK\r\n\r\n", b"From a Mon\nTo: b\n c\nX: \n\n"):
         assert contents(opened(Memory.of("caf", front + data))) == contents(opened(Memory.of("caf", data)))
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_what_was_appended_on_top_is_not_lost(times: int) -> None:
+    data, new = make("caf", Random(5)).data, []
+    for number in range(times):
+        new.append((b"z%d" % number, writers.caf({"inner.txt": b"x" * 99}) if number else b"new\n" * 40))
+        data = appended(data, new[-1][0].decode(), new[-1][1])
+    archive = checked(Memory.of("caf", data))
+    first = archive.findings[0]
+
+    assert state_of((archive,)) is State.WARNING
+    assert (first.code, first.repair) == (Cause.APPENDED, "unwrap-archive")
+    assert first.message.startswith(f"{times} member{'s were' if times > 1 else ' was'} appended behind ")
+    assert {each.code for each in archive.findings} == {Cause.APPENDED, "caf-gap"}
+    every = contents(archive)
+    assert set(new) < set(every)
+    (copy,) = copies(Case("", "caf", data, frozenset()), archive)
+    again = checked(copy)
+    assert (sorted(contents(again)), again.findings) == (sorted(every), [])
+
+
+def test_a_member_that_was_replaced_by_appending_is_named_as_lost() -> None:
+    for content in (b"new", writers.caf({"inner.txt": b"x" * 99})):
+        archive = checked(Memory.of("caf", appended(make("caf", Random(5)).data, "small.bin", content)))
+        first = archive.findings[0]
+        assert first.message.startswith(
+            "1 member was appended behind an earlier index, and the last leaves out 900 bytes that it lists."
+        )
+        salvage = plan(archive, Progress(), in_place=False).salvage
+        assert salvage is not None
+        assert salvage.loses == (
+            "900 bytes of members that were replaced or deleted: only an earlier index listed them.",
+        )
+        assert (b"small.bin", content) in contents(archive)
+
+
+def test_an_index_that_lists_other_places_is_not_an_earlier_one() -> None:
+    longer = make("caf", Random(7), 300_000).data
+    shorter = make("caf", Random(5)).data
+    archive = checked(Memory.of("caf", shorter + longer[len(shorter) :]))
+    assert "caf-overwritten" in {each.code for each in archive.findings}
+
+    size = int.from_bytes(shorter[-4:], "little")
+    files = json.loads(shorter[-4 - size : -4])["files"]
+    files["small.bin"]["end_byte"] -= 1
+    index = json.dumps({"format_version": "1.0", "files": files}).encode()
+    assert Cause.APPENDED not in {
+        each.code for each in checked(Memory.of("caf", shorter + index + len(index).to_bytes(4, "little"))).findings
+    }
 
 
 def with_index(index: bytes) -> bytes:

@@ -19,7 +19,9 @@ from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.formats._zip.eocd import zip_end
 from inspector.formats.caf import codes
-from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, named_by_footer, object_at
+from inspector.formats.caf.index import Index
+from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, head, named_by_footer, object_at
+from inspector.formats.caf.reading import read_index
 
 MAX_CANDIDATES = 256
 """Places that are tried as the end of one archive."""
@@ -51,7 +53,32 @@ def find_newer(archive: Archive, stop: int, progress: Progress) -> Newer | None:
     end, kind = next((each for each in ends if each[0] is not None), (None, ""))
     if end is None or any(members.stops[each] == end for each in firsts):
         return None
+    if kind == "caf" and earlier_index(archive, end, progress) is not None:
+        return None
     return Newer(end, kind, all(members.stops[each] < end for each in firsts))
+
+
+def earlier_index(archive: Archive, end: int, progress: Progress) -> Index | None:
+    """The index that ends with its footer at ``end``, if what the last one lists before that is in it unchanged.
+
+    Then members were appended behind it, and a new index of all: nothing was written over.
+    """
+    source, members = archive.source, archive.members
+    size = int.from_bytes(source.read(end - FOOTER_SIZE, FOOTER_SIZE), "little")
+    span = Span(end - FOOTER_SIZE - size, end - FOOTER_SIZE)
+    if not 0 <= span.start < span.stop <= span.start + MAX_COMPARED_INDEX_BYTES:
+        return None
+    if not OPENING.match(head(source, span)):
+        return None
+    index = read_index(source, span, progress)
+    listed = {(index.name(at), index.starts[at], index.stops[at]) for at in range(len(index))}
+    kept = all(
+        members.starts[each] >= end
+        or not members.stored(each)
+        or (bytes(members.path(each)), members.starts[each], members.stops[each]) in listed
+        for each in range(len(members))
+    )
+    return index if kept else None
 
 
 def report_newer(archive: Archive, emitter: Emitter, newer: Newer) -> None:

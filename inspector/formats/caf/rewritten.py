@@ -1,4 +1,4 @@
-"""An index that a program wrote in another way than CAF.md says, with nothing lost: which way, and a copy as specified.
+"""An index that a program wrote in another way than CAF.md says, or twice, with nothing lost, and a copy as specified.
 
 CAF.md, section 1: members follow one another without a gap, and the index follows the last. So a way to read an index
 is proved where all members that it then lists fill the data section. Only such a way is told.
@@ -14,18 +14,23 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 from inspector.core.archive import Archive
-from inspector.core.cause import CONVERT_CODE, Cause, FoundCause, wrong
+from inspector.core.cause import CONVERT_CODE, UNWRAP_CODE, Cause, FoundCause, wrong, wrong_codes
 from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.program.progress import Progress
-from inspector.core.repair import Fate, Outcome, Repair
+from inspector.core.repair import Fate, Outcome, Repair, outcomes
+from inspector.core.span import Span, subtract, total, united
+from inspector.formats.caf import codes
 from inspector.formats.caf.locate import index_from_footer
+from inspector.formats.caf.overwritten import earlier_index
 from inspector.formats.caf.salvage import written
-from inspector.formats.caf.write import Extent
+from inspector.formats.caf.write import Extent, in_json
 
 MAX_INDEX_BYTES = 4 << 20
 """The largest index, unpacked, that is read in other ways; a larger one would be held in memory several times."""
 MAX_LITERAL_BYTES = 1 << 20
 """The largest text of Python that is read: it takes a hundred times its size."""
+MAX_COMPARED = 4_000_000
+"""Entries of the last index that are compared with earlier ones, once with each."""
 _UTF8_PAIR = re.compile(rb"[\xc2-\xf4][\x80-\xbf]")
 _NUMBER = re.compile(r"[0-9]{1,19}")
 _PYTHON = re.compile(rb"\{\s*'")
@@ -74,7 +79,9 @@ _READ_ANYWAY = ({"has inclusive end_bytes"}, set[str]())
 
 
 def rewritten(archive: Archive, progress: Progress) -> FoundCause | None:
-    """In which other way an index was written, if all its members fill the data section then."""
+    """In which other way an index was written, if all its members fill the data section then; or a second index."""
+    if (found := _appended(archive, progress)) is not None:
+        return found
     _, span = index_from_footer(archive.source)
     if span is None or not span.start or span.size > MAX_INDEX_BYTES:
         return None
@@ -89,6 +96,53 @@ def rewritten(archive: Archive, progress: Progress) -> FoundCause | None:
         if extents:
             return None if not text and ways in _READ_ANYWAY else _cause(archive, said, extents)
     return None
+
+
+def _appended(archive: Archive, progress: Progress) -> FoundCause | None:
+    """That all bytes of no member are earlier indexes, or members that only these list."""
+    members = archive.members
+    if wrong_codes(archive) - {codes.NAME_HAZARD.code} != {codes.GAP.code}:
+        return None
+    found = tuple(each for each in wrong(archive) if each.code == codes.GAP.code)
+    gaps = [span for each in found for span in each.spans]
+    if len(gaps) != len(found) or len(gaps) * len(members) > MAX_COMPARED:
+        return None
+    old, left = list[Span](), list[Span]()
+    listed = set[Span]()
+    for gap in gaps:
+        index = earlier_index(archive, gap.stop, progress)
+        if index is None or index.span.start != gap.start:
+            left.append(gap)
+        else:
+            old.append(gap)
+            listed.update(map(Span, index.starts, index.stops))
+    if not old or subtract(left, united(each for each in listed if each.size > 0)):
+        return None
+    number = sum(start >= old[0].stop for start in members.starts)
+    earlier, they = ("an earlier index", "it lists") if len(old) == 1 else (f"{len(old)} earlier indexes", "they list")
+    kept, gone = "whose entries stand unchanged in the last", total(left)
+    if gone:
+        kept = f"and the last leaves out {in_bytes(gone)} that {they}"
+    lossless = f"The last index repeats every entry of {earlier}."
+
+    def extents() -> Iterator[Extent]:
+        return zip(map(in_json, map(members.path, range(len(members)))), members.starts, members.stops, strict=True)
+
+    repair = Repair(
+        UNWRAP_CODE,
+        f"Write the {count(len(members), 'member')} without the {in_bytes(total(old))} of {earlier}, in a copy",
+        frozenset({codes.GAP.code}),
+        (f"{in_bytes(gone)} of members that were replaced or deleted: only {earlier} listed them.",) if gone else (),
+        content=written(archive.source, extents),
+        lossless="" if gone else lossless,
+        outcomes=outcomes(archive, range(len(members)), _WHY, _WHY),
+    )
+    message = (
+        f"{count(number, 'member')} {verb(number, 'was', 'were')} appended behind {earlier}, {kept}. Nothing was "
+        "overwritten, and every member of the last index is read. Repair with a copy as its target leaves out what no "
+        "member needs."
+    )
+    return FoundCause(Cause.APPENDED, message, tuple(gaps), found, (repair,))
 
 
 def _filling(index: object, stop: int) -> Iterator[tuple[set[str], tuple[Extent, ...]]]:
