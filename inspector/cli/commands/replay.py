@@ -250,7 +250,7 @@ def _hex(data: bytes, size: int) -> str:
 def matrix_lines(matrix: Matrix) -> list[str]:
     """The matrix as a table, and below it what its words mean."""
     heads = ["a crash", "check", *(each.name for each in matrix.readers), "repair leads"]
-    rows = [[row.words, str(row.state), *map(str, row.cells), _repair(row)] for row in matrix.rows]
+    rows = [[row.words, str(row.state), *map(str, row.cells), row.leads] for row in matrix.rows]
     widths = [max(len(row[at]) for row in (heads, *rows)) for at in range(len(heads))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (heads, *rows)]
     met = {cell for row in matrix.rows for cell in row.cells}
@@ -259,7 +259,3 @@ def matrix_lines(matrix: Matrix) -> list[str]:
     if matrix.absent:
         lines.append(f"  Not installed: {', '.join(matrix.absent)}.")
     return lines
-
-
-def _repair(row: MatrixRow) -> str:
-    return f"{row.repair}, accepting {row.accept}" if row.accept else str(row.repair)

@@ -52,10 +52,9 @@ from inspector.sources.s3.address import is_s3
 
 if TYPE_CHECKING:  # each panel is loaded when it is made
     from inspector.gui.panels.changing.changes import ChangesPanel
-    from inspector.gui.panels.changing.experiment import ExperimentPanel
     from inspector.gui.panels.changing.header import HeaderPanel
     from inspector.gui.panels.changing.repair import RepairPanel
-    from inspector.gui.panels.changing.replay import ReplayPanel
+    from inspector.gui.panels.changing.trials import ExperimentPanel, ReplayPanel
     from inspector.gui.panels.diagram.panel import DiagramPanel
     from inspector.gui.panels.reader.panel import ReaderPanel
     from inspector.gui.panels.requests import RequestsPanel
@@ -616,7 +615,7 @@ PANELS: dict[str, Panel] = {
     ),
     "Experiment": Panel(
         says=lambda tab: tab.experiment.is_on,
-        place="changing.experiment.ExperimentPanel",
+        place="changing.trials.ExperimentPanel",
         needs=lambda tab: (tab.document, tab.experiment, tab.trial_flow.ask_damage, tab.trial_flow.ask_save),
     ),
     "Diagram": Panel(
@@ -627,7 +626,7 @@ PANELS: dict[str, Panel] = {
     ),
     "Replay": Panel(
         says=lambda tab: tab.replaying.is_on,
-        place="changing.replay.ReplayPanel",
+        place="changing.trials.ReplayPanel",
         needs=lambda tab: (
             tab.document,
             tab.editing,

@@ -86,12 +86,16 @@ class StepView(Struct, frozen=True):
     what: str
     synced: bool
 
+    @property
+    def place(self) -> str:
+        """``116 bytes at 41 (0x29)``."""
+        return f"{in_bytes(self.size)} at {grouped(self.offset)} ({hexadecimal(self.offset)})"
+
     def title(self, number: int, total: int) -> str:
         """``1 of 3: TACO payload, 116 bytes at 41 (0x29)``."""
-        place = f"{grouped(self.offset)} ({hexadecimal(self.offset)})"
-        words = f"{self.what}, {in_bytes(self.size)} at {place}"
+        words = f"{self.what}, {self.place}"
         if self.kind is StepKind.CUT:
-            words = f"cut off {in_bytes(self.size)} from {place} on"
+            words = f"cut off {self.place.replace(' at ', ' from ')} on"
         return f"{number} of {total}: {words}"
 
 
@@ -197,6 +201,11 @@ class MatrixRow(Struct, frozen=True):
     accept: str
     cells: tuple[CrashState, ...]
     messages: tuple[str, ...]
+
+    @property
+    def leads(self) -> str:
+        """Where the repair leads, and what it needs to be accepted."""
+        return f"{self.repair}, accepting {self.accept}" if self.accept else str(self.repair)
 
 
 class Matrix(Struct, frozen=True):

@@ -16,7 +16,7 @@ from inspector.core.edit import Edit
 from inspector.core.verdict import State
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.panels.changing.replay import NO_CRASHES, NOTHING
+from inspector.gui.panels.changing.trials import NO_CRASHES, NO_REPLAY
 from inspector.operations.protocol.header_draft import HeaderDraft
 from inspector.operations.protocol.replay_views import AppendWrites, CrashState, PastWrites, Point, SegmentWrites
 from inspector.operations.protocol.requests import ArchiveRequests
@@ -181,7 +181,7 @@ def test_what_cannot_be_replayed_is_said_and_the_archive_stays(
 ) -> None:
     tab, path = copied("ghost.taco")
     press(window, "show_replay")
-    assert tab.replay_panel._stack.shown_sentence() == NOTHING
+    assert tab.replay_panel._stack.shown_sentence() == NO_REPLAY
     tab.replay_panel.begin_.click()
     shown(tab)
     assert not tab.replaying.is_on

@@ -1,33 +1,28 @@
-"""The Replay panel: choose what is written, go from write to write, and see what each reader makes of a crash there."""
+"""The panels of an experiment and of a replay: steps over the archive as it is, which are shown and never written."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Any
 
 from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt
-from PySide6.QtWidgets import QComboBox, QSizePolicy, QSlider, QWidget
+from PySide6.QtWidgets import QComboBox, QLayout, QSizePolicy, QSlider, QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.names import visible
-from inspector.core.numbers import grouped, hexadecimal, in_bytes
+from inspector.core.numbers import in_bytes
+from inspector.core.span import Spans
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
-from inspector.gui.document.trials import Replaying
+from inspector.gui.document.trials import Experimenting, Replaying, Trial
 from inspector.gui.kit.building import dressed, in_column, number_of, page_of, side_by_side
 from inspector.gui.kit.icons import severity_icon, state_icon
 from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import Column
-from inspector.gui.kit.widgets import (
-    Emptiable,
-    FlowLayout,
-    label_of,
-    push_button,
-    select_row,
-    sentence_label,
-)
+from inspector.gui.kit.widgets import Emptiable, FlowLayout, label_of, push_button, select_row, sentence_label
 from inspector.gui.panels.banner import REPAIRABLE
 from inspector.operations.protocol.replay_views import (
     CRASH_MEANINGS,
@@ -37,7 +32,6 @@ from inspector.operations.protocol.replay_views import (
     MatrixRow,
     PastWrites,
     Point,
-    RepairEnd,
     RepairWrites,
     ReplayView,
     SegmentWrites,
@@ -47,8 +41,15 @@ from inspector.operations.protocol.replay_views import (
     covered,
 )
 
-ORIGIN = "replay"
-NOTHING = (
+NO_EXPERIMENT = (
+    "An experiment changes bytes as they are shown and never the file. Begin one with Archive > Experiment, or choose "
+    "a change from the menu of the bytes."
+)
+NO_STEP = (
+    "No step yet: select bytes, then choose a change from their menu or from Archive > Experiment. "
+    "Everything that is shown follows."
+)
+NO_REPLAY = (
     "A replay shows the archive after each write of a change, and in the middle of one, and never writes it. Choose "
     "what is written above, then press Replay. A change of the header or of bytes is offered while it is pending."
 )
@@ -65,47 +66,109 @@ _MARKS = {
 }
 
 
-def repair_text(row: MatrixRow) -> str:
-    """Where the repair leads, and what it needs to be accepted."""
-    if row.repair is RepairEnd.NONE:
-        return str(row.repair)
-    return f"{row.repair}, accepting {row.accept}" if row.accept else str(row.repair)
+class _TrialPanel(QWidget):
+    """A bar of buttons, the last of which save what is shown and leave it, above the steps."""
+
+    def __init__(self, document: Document, trial: Trial, name: str, ask_save: Callable[[], object]) -> None:
+        super().__init__()
+        self._document = document
+        self._name = name
+        tip = "Write the archive as it is shown to a new file"
+        self.save = push_button("Save as New File…", tip, ask_save)
+        self.leave = push_button(f"Leave {name}", "Show the archive as it is", trial.leave)
+
+    def _lay_out(self, bar: QLayout, stack: Emptiable) -> None:
+        in_column(bar, (stack, 1), on=self, edge=(2 * GRID, GRID, 2 * GRID, 0), gap=GRID)
+
+    def _go_to(self, spans: Spans) -> None:
+        """Show the first of these bytes, or where they would be."""
+        size = self._document.size
+        if spans and size:
+            start, stop = spans[0].clipped(0, size)
+            start = min(start, size - 1)
+            self._document.go_to(0, start, max(start, stop), self._name.lower())
 
 
-def _step_number(row: StepRow) -> str:
-    return f"{row.number} of {row.of}{PARTLY if row.is_partly else ''}" if row.step is not None else "before"
+class ExperimentPanel(_TrialPanel):
+    """Shows the steps of an experiment; the last two arguments ask for a damage, and for the file to save as."""
+
+    def __init__(
+        self,
+        document: Document,
+        experiment: Experimenting,
+        ask_damage: Callable[[], object],
+        ask_save: Callable[[], object],
+    ) -> None:
+        super().__init__(document, experiment, "Experiment", ask_save)
+        self._experiment = experiment
+        columns = Column("Step", lambda row: f"{row[0]:,}", 60), Column("What it does", lambda row: str(row[1]))
+        self.model = Rows(columns, self)
+        self.table = ListView(self.model, "Steps of the experiment")
+        self.undo = push_button("Undo", "Undo the last change of the steps (Ctrl+Z)", experiment.undo)
+        self.redo = push_button("Redo", "Redo the change undone last (Ctrl+Y)", experiment.redo)
+        tip = "Take the selected step out; those after it apply to what is left (Del)"
+        self.remove = push_button("Remove", tip, self.remove_selected)
+        self.damage = push_button("Damage…", "Damage it as a disk or a transfer does", ask_damage)
+        self._stack = Emptiable(self.table)
+        bar = FlowLayout(GRID, GRID)
+        bar.add(self.undo, self.redo, self.remove, self.damage, self.save, self.leave)
+        self._lay_out(bar, self._stack)
+        self.setFocusProxy(self._stack)
+        experiment.changed.connect(self._refresh)
+        self.table.clicked.connect(self._show_bytes)
+        self.table.selectionModel().currentChanged.connect(lambda *_: self._enable())
+        delete = self.table.addAction("Remove")
+        delete.setShortcut(Qt.Key.Key_Delete)
+        delete.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        delete.triggered.connect(self.remove_selected)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        row, steps = self.table.currentIndex().row(), tuple(enumerate(self._experiment.steps, 1))
+        if self.model.rows != steps:
+            more = len(steps) > self.model.rowCount()
+            self.model.show(steps)
+            last = len(steps) - 1
+            select_row(self.table, self.model.index(last if more else min(max(row, 0), last), 0), scroll=True)
+        if steps:
+            self._stack.show_view(self.table)
+        else:
+            self._stack.show_sentence(NO_STEP if self._experiment.is_on else NO_EXPERIMENT)
+        self._enable()
+
+    def _enable(self) -> None:
+        experiment = self._experiment
+        self.undo.setEnabled(experiment.history.can_undo)
+        self.redo.setEnabled(experiment.history.can_redo)
+        self.remove.setEnabled(self.table.currentIndex().isValid())
+        self.save.setEnabled(bool(experiment.steps))
+        self.leave.setEnabled(experiment.is_on)
+
+    def remove_selected(self) -> None:
+        """Take the selected step out."""
+        self._experiment.remove(self.table.currentIndex().row())
+
+    def _show_bytes(self, index: QModelIndex) -> None:
+        """Show the bytes a step left; later steps may have moved them."""
+        view = self._experiment.view
+        if view is not None and index.row() < len(view.places):
+            self._go_to(view.places[index.row()])
 
 
-def _step_what(row: StepRow) -> str:
-    if row.step is None:
-        return "nothing yet"
-    what = "cut off" if row.step.kind is StepKind.CUT else row.step.what
-    return f"{what}; then it waits for the disk" if row.step.synced else what
+# ---- replay ----------------------------------------------------------------------------------------------------------
+
+STEPS = tuple(Column(title, itemgetter(at)) for at, title in enumerate(("Write", "What is written", "Bytes")))
 
 
-def _step_bytes(row: StepRow) -> str:
-    step = row.step
-    return "" if step is None else f"{in_bytes(step.size)} at {grouped(step.offset)} ({hexadecimal(step.offset)})"
-
-
-STEPS = (Column("Write", _step_number), Column("What is written", _step_what), Column("Bytes", _step_bytes))
-
-
-class StepRow(NamedTuple):
-    """A write of ``of``, or None for the archive before the first; ``is_partly``: the point shown is in the middle."""
-
-    number: int
-    of: int
-    step: StepView | None
-    is_partly: bool
-
-
-def step_rows(view: ReplayView, point: Point) -> list[StepRow]:
-    """The archive before the first write, and after each, as rows."""
-    steps = (None, *view.steps)
-    return [
-        StepRow(at, len(view.steps), step, bool(point.part) and at == point.done + 1) for at, step in enumerate(steps)
-    ]
+def step_rows(view: ReplayView, point: Point) -> list[tuple[str, str, str]]:
+    """The archive before the first write and after each, as the texts of rows."""
+    rows = [("before", "nothing yet", "")]
+    for number, step in enumerate(view.steps, 1):
+        partly = PARTLY if point.part and number == point.done + 1 else ""
+        what = "cut off" if step.kind is StepKind.CUT else step.what
+        waits = "; then it waits for the disk" if step.synced else ""
+        rows.append((f"{number} of {len(view.steps)}{partly}", f"{what}{waits}", step.place))
+    return rows
 
 
 def matrix_columns(matrix: Matrix) -> list[Column]:
@@ -124,11 +187,11 @@ def matrix_columns(matrix: Matrix) -> list[Column]:
         Column("A crash", lambda row: row.words),
         Column("Check", lambda row: str(row.state), icon=lambda row: state_icon(row.state)),
         *(of_reader(at, reader.title) for at, reader in enumerate(matrix.readers)),
-        Column("Repair leads", repair_text),
+        Column("Repair leads", lambda row: row.leads),
     ]
 
 
-class ReplayPanel(QWidget):
+class ReplayPanel(_TrialPanel):
     """Shows the writes of a replay and its crash points.
 
     ``accepted`` are the codes of the repairs that the user confirmed; ``ask_append`` asks what is appended and
@@ -144,8 +207,7 @@ class ReplayPanel(QWidget):
         ask_append: Callable[[], object],
         ask_save: Callable[[], object],
     ) -> None:
-        super().__init__()
-        self._document = document
+        super().__init__(document, replaying, "Replay", ask_save)
         self._editing = editing
         self._replaying = replaying
         self._accepted = accepted
@@ -158,17 +220,14 @@ class ReplayPanel(QWidget):
         self.begin_ = push_button("Replay", "Show the archive before the first of these writes", self.begin)
         tip = "The archive before this write (Alt+Shift+Left)"
         self.previous = push_button("◀ Previous", tip, lambda: replaying.step(-1))
-        self.next = push_button(
-            "Next ▶", "The archive after the next write (Alt+Shift+Right)", lambda: replaying.step(1)
-        )
+        tip = "The archive after the next write (Alt+Shift+Right)"
+        self.next = push_button("Next ▶", tip, lambda: replaying.step(1))
         self.slider = dressed(QSlider(Qt.Orientation.Horizontal), "Writes that are made", pageStep=1)
         self.slider.setMinimumWidth(120)
         tip = "Stop in the middle of the next write, after so many of its bytes"
         self.part = number_of("Bytes of the next write that are written", 0, 0, 0, toolTip=tip, keyboardTracking=False)
         tip = "What does each reader make of a crash at each write?"
         self.crashes = push_button("Crash Points", tip, replaying.read_crashes)
-        self.save = push_button("Save as New File…", "Write the archive as it is shown to a new file", ask_save)
-        self.leave = push_button("Leave Replay", "Show the archive as it is", replaying.leave)
         self.steps_model = Rows(STEPS, self)
         self.steps = ListView(self.steps_model, "Writes of the replay")
         self.matrix_model = Rows((), self)
@@ -184,7 +243,7 @@ class ReplayPanel(QWidget):
         bar.add(label_of("&Writes of:", self.chooser), self.chooser, self.begin_)
         bar.add(self.previous, self.slider, self.next)
         bar.add(label_of("In the middle, after", self.part), self.part, self.crashes, self.save, self.leave)
-        in_column(bar, (self._stack, 1), on=self, edge=(2 * GRID, GRID, 2 * GRID, 0), gap=GRID)
+        self._lay_out(bar, self._stack)
         self.setFocusProxy(self.chooser)
         self.chooser.activated.connect(lambda _: self._enable())
         self.slider.valueChanged.connect(lambda done: replaying.go(Point(done)))
@@ -198,7 +257,6 @@ class ReplayPanel(QWidget):
         document.layersChanged.connect(self._bytes_may_be_there)
         for changed in (editing.changed, editing.pastChanged, document.statusChanged):
             changed.connect(self._offer)
-        self._offer()
         self._refresh()
 
     # ---- choosing ----------------------------------------------------------------------------------------------
@@ -212,8 +270,7 @@ class ReplayPanel(QWidget):
             chosen = self.chooser.currentText()
             self._offered = offered
             self.chooser.clear()
-            for text, _ in offered:
-                self.chooser.addItem(text)
+            self.chooser.addItems([text for text, _ in offered])
             # Pending changes are what the user has just made.
             is_pending = self._editing.pending is not None
             self.chooser.setCurrentIndex(0 if is_pending else max(0, self.chooser.findText(chosen)))
@@ -236,10 +293,9 @@ class ReplayPanel(QWidget):
 
     def begin(self) -> None:
         """Replay what is chosen."""
-        row = self.chooser.currentIndex()
-        if not 0 <= row < len(self._offered):
+        if not self._offered:
             return
-        writes = self._offered[row][1]
+        writes = self._offered[self.chooser.currentIndex()][1]
         if writes is None:
             self._ask_append()
         else:
@@ -248,21 +304,19 @@ class ReplayPanel(QWidget):
     # ---- showing -----------------------------------------------------------------------------------------------
 
     def _refresh(self) -> None:
-        replaying, view = self._replaying, self._replaying.view
-        if not replaying.is_on:
-            self._stack.show_sentence(NOTHING)
+        if not self._replaying.is_on:
+            self._stack.show_sentence(NO_REPLAY)
             self._offer()
-        elif view is None:
+        elif (view := self._replaying.view) is None:
             self._stack.show_sentence("Rehearsing the writes…")
         else:
             self._show_view(view)
         self._enable()
 
     def _show_view(self, view: ReplayView) -> None:
-        point = self._replaying.point
-        rows = step_rows(view, point)
+        point, rows = self._replaying.point, tuple(step_rows(view, self._replaying.point))
         with QSignalBlocker(self.steps.selectionModel()):
-            if self.steps_model.rows != tuple(rows):
+            if self.steps_model.rows != rows:
                 self.steps_model.show(rows)
             if self._shown is not view:
                 self._shown = view
@@ -270,20 +324,19 @@ class ReplayPanel(QWidget):
                 self.steps.setColumnWidth(0, self.steps.columnWidth(0) + self.fontMetrics().horizontalAdvance(PARTLY))
             select_row(self.steps, self.steps_model.index(point.done + (point.part > 0), 0), scroll=True)
         self.steps.viewport().update()
-        with QSignalBlocker(self.slider):
+        following: StepView | None = next(iter(view.steps[point.done :]), None)
+        room = following.size - 1 if following is not None and following.kind is StepKind.WRITE else 0
+        with QSignalBlocker(self.slider), QSignalBlocker(self.part):
             self.slider.setRange(0, len(view.steps))
             self.slider.setValue(point.done)
-        following = view.steps[point.done] if point.done < len(view.steps) else None
-        room = following.size - 1 if following is not None and following.kind is StepKind.WRITE else 0
-        with QSignalBlocker(self.part):
             self.part.setRange(0, min(room, _MAX_SPIN))
             self.part.setValue(point.part)
-            self.part.setSuffix(f" of {in_bytes(following.size)}" if following is not None and room else "")
+            self.part.setSuffix(f" of {in_bytes(room + 1)}" if room else "")
+        self.slider.setToolTip(view.words(point))
         self.about.setText("  ".join((f"{view.title}.", *view.notes)))
         self._show_crashes(view)
         if self._stack.currentWidget() is not self._page:
             self._stack.show_view(self._page)
-        self.slider.setToolTip(view.words(point))
 
     def _show_crashes(self, view: ReplayView) -> None:
         replaying = self._replaying
@@ -298,23 +351,25 @@ class ReplayPanel(QWidget):
                     self.matrix_model.show(rows, columns=matrix_columns(replaying.matrix))
                     self.matrix.resizeColumnsToContents()
                 row = next((at for at, each in enumerate(rows) if each.point == replaying.point), -1)
-                select_row(self.matrix, self.matrix_model.index(row, 0) if row >= 0 else QModelIndex(), scroll=True)
+                select_row(self.matrix, self.matrix_model.index(row, 0), scroll=True)
             self._crash_stack.show_view(self.matrix)
 
     def _enable(self) -> None:
         replaying, view = self._replaying, self._replaying.view
-        known = replaying.is_on and view is not None
+        known, is_read = view is not None, replaying.matrix is not None or replaying.reading
         self.chooser.setEnabled(not replaying.is_on)
-        self.begin_.setEnabled(bool(self._offered) and not replaying.is_on and not replaying.why_not)
-        self.previous.setEnabled(known and replaying.point > Point(0))
-        self.next.setEnabled(view is not None and replaying.point < view.end)
-        self.slider.setEnabled(known)
-        self.part.setEnabled(known and self.part.maximum() > 0)
-        self.crashes.setEnabled(
-            view is not None and view.has_crashes and replaying.matrix is None and not replaying.reading
-        )
-        self.save.setEnabled(known)
-        self.leave.setEnabled(replaying.is_on)
+        enabled: dict[QWidget, bool] = {
+            self.begin_: bool(self._offered) and not replaying.is_on and not replaying.why_not,
+            self.previous: known and replaying.point > Point(0),
+            self.next: view is not None and replaying.point < view.end,
+            self.slider: known,
+            self.part: known and self.part.maximum() > 0,
+            self.crashes: view is not None and view.has_crashes and not is_read,
+            self.save: known,
+            self.leave: replaying.is_on,
+        }
+        for widget, on in enabled.items():
+            widget.setEnabled(on)
 
     def _step_chosen(self, now: QModelIndex) -> None:
         if now.isValid() and self._replaying.point != Point(now.row()):
@@ -333,13 +388,5 @@ class ReplayPanel(QWidget):
 
     def _show_bytes(self) -> None:
         """Show the bytes of the write that is the last, whole or not; before the first one, where that will write."""
-        state = self._replaying.state
-        if state is None or not self._document.size:
-            return
-        spans = state.last
-        if not spans and state.view.steps:
-            spans = (covered(state.view.steps[0]),)
-        for span in spans:
-            start, stop = span.clipped(0, self._document.size)
-            start = min(start, self._document.size - 1)
-            self._document.go_to(0, start, max(start, stop), ORIGIN)
+        if (state := self._replaying.state) is not None:
+            self._go_to(state.last or tuple(map(covered, state.view.steps[:1])))
