@@ -35,11 +35,10 @@ def header_view(archive: Archive, draft: HeaderDraft | None = None) -> HeaderVie
     """The header or a draft of it, and what each entry points to; raises OperationError if there is none."""
     detail = _detail(archive)
     stored = header_draft(archive)
-    shown = stored if draft is None else draft
-    count = detail.header.count if draft is None and detail.header is not None else shown.count
-    changed = frozenset(i for i in range(MAX_ENTRIES) if shown.entries[i] != stored.entries[i])
-    entries = tuple(_entry_view(archive, index, entry, index < count) for index, entry in enumerate(shown.entries))
-    return HeaderView(count, entries, why_not_editable(archive), changed, places=tuple(_places(detail)))
+    before = _entry_views(archive, stored)
+    shown = before if draft is None else _entry_views(archive, draft)
+    count = draft.count if draft is not None else detail.header.count if detail.header is not None else 0
+    return HeaderView(count, shown, why_not_editable(archive), before, tuple(_places(detail)))
 
 
 def _places(detail: Directory) -> Iterator[tuple[Span, str]]:
@@ -52,13 +51,14 @@ def _places(detail: Directory) -> Iterator[tuple[Span, str]]:
             yield Span(central, central + CRC_SIZE), "the central CRC-32"
 
 
-def _entry_view(archive: Archive, index: int, entry: TacoEntry, used: bool) -> EntryView:
-    size = archive.source.size
-    directory = _detail(archive)
-    words = target_text(directory, size, entry) if entry != EMPTY else "holds nothing"
-    pointing = _pointing(directory, entry, size)
-    doubtful = used and pointing in (EntryTarget.OUTSIDE, EntryTarget.HEADER)
-    return EntryView(index, *entry, used, pointing, words, doubtful)
+def _entry_views(archive: Archive, draft: HeaderDraft) -> tuple[EntryView, ...]:
+    size, directory, found = archive.source.size, _detail(archive), []
+    for index, entry in enumerate(draft.entries):
+        words = target_text(directory, size, entry) if entry != EMPTY else "holds nothing"
+        pointing, used = _pointing(directory, entry, size), index < draft.count
+        doubtful = used and pointing in (EntryTarget.OUTSIDE, EntryTarget.HEADER)
+        found.append(EntryView(index, *entry, used, pointing, words, doubtful))
+    return tuple(found)
 
 
 def _pointing(directory: Directory, entry: TacoEntry, size: int) -> EntryTarget:

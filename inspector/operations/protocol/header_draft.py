@@ -7,7 +7,7 @@ Every operation on a HeaderDraft returns a new one, so undo is the previous draf
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 
 from msgspec import Struct
@@ -65,17 +65,21 @@ class HeaderDraft(Struct, frozen=True):
 class HeaderView(Struct, frozen=True):
     """The header of a file, or a draft of it. ``why_not`` says why it cannot be edited; empty if it can.
 
-    ``count`` is the stored number, more than seven in a damaged header. ``changed`` are the indices of entries that
-    differ from the file; ``before`` are all seven entries of the file, empty if not requested. ``places`` are the bytes
-    that an update writes, each with its name.
+    ``count`` is the stored number, more than seven in a damaged header. ``before`` are all seven entries of the file,
+    and ``places`` the bytes that an update writes, each with its name.
     """
 
     count: int
     entries: tuple[EntryView, ...]
     why_not: str
-    changed: frozenset[int] = frozenset()
-    before: tuple[EntryView, ...] = ()
-    places: tuple[tuple[Span, str], ...] = ()
+    before: tuple[EntryView, ...]
+    places: tuple[tuple[Span, str], ...]
+
+    @property
+    def changed(self) -> frozenset[int]:
+        """The indices of entries that differ from the file."""
+        pairs = zip(self.entries, self.before, strict=True)
+        return frozenset(new.index for new, old in pairs if (new.offset, new.length) != (old.offset, old.length))
 
 
 def parse_number(text: str) -> int:
@@ -118,19 +122,10 @@ def parse_cell(text: str) -> int | TacoEntry:
         return parse_entry(text)
 
 
-def set_offset(draft: HeaderDraft, index: int, offset: int) -> HeaderDraft:
-    """The draft with another offset in entry ``index``."""
-    return set_entry(draft, index, (offset, _at(draft, index)[1]))
-
-
-def set_length(draft: HeaderDraft, index: int, length: int) -> HeaderDraft:
-    """The draft with another length in entry ``index``."""
-    return set_entry(draft, index, (_at(draft, index)[0], length))
-
-
 def set_entry(draft: HeaderDraft, index: int, entry: TacoEntry) -> HeaderDraft:
     """The draft with another entry ``index``; one that is not empty is then in use."""
-    _at(draft, index)
+    if not 0 <= index < MAX_ENTRIES:
+        raise OperationError(f"There is no entry {index:,}: a TACO header has the entries 0 to {MAX_ENTRIES - 1}.")
     for number in entry:
         if not 0 <= number <= MAX_NUMBER:
             raise OperationError(
@@ -177,14 +172,6 @@ def clear(draft: HeaderDraft) -> HeaderDraft:
     return replace(draft, count=0, entries=(EMPTY,) * MAX_ENTRIES)
 
 
-def replaced(entries: Sequence[TacoEntry]) -> HeaderDraft:
-    """A draft of exactly these entries, followed by zeros."""
-    draft = HeaderDraft(0, (EMPTY,) * MAX_ENTRIES)
-    for index, entry in enumerate(entries):
-        draft = set_entry(draft, index, entry)
-    return replace(draft, count=len(entries))
-
-
 def with_changes(draft: HeaderDraft, entries: Mapping[int, TacoEntry], count: int | None = None) -> HeaderDraft:
     """The draft with some entries and the count replaced; entries after the count keep their values."""
     if count is not None:
@@ -197,12 +184,6 @@ def with_changes(draft: HeaderDraft, entries: Mapping[int, TacoEntry], count: in
 def span_target(span: Span) -> TacoEntry:
     """The entry that points to a span of the file."""
     return span.start, span.size
-
-
-def _at(draft: HeaderDraft, index: int) -> TacoEntry:
-    if not 0 <= index < MAX_ENTRIES:
-        raise OperationError(f"There is no entry {index:,}: a TACO header has the entries 0 to {MAX_ENTRIES - 1}.")
-    return draft.entries[index]
 
 
 def _used(draft: HeaderDraft, index: int) -> None:

@@ -124,13 +124,10 @@ class Changing(Reading):
     def header(self, draft: HeaderDraft | None) -> HeaderView:
         """The TACO header that is shown, or a draft of it; raises OperationError if there is none.
 
-        ``changed`` are the indices of entries that differ from the file on disk, ``before`` its entries.
+        ``before`` are the entries of the file on disk.
         """
         shown = header_view(self._header_archive(), draft)
-        before = header_view(self.disk.archives[0]).entries
-        pairs = zip(shown.entries, before, strict=True)
-        changed = frozenset(new.index for new, old in pairs if (new.offset, new.length) != (old.offset, old.length))
-        return replace(shown, changed=changed, before=before)
+        return replace(shown, before=header_view(self.disk.archives[0]).entries)
 
     def header_edit(self, draft: HeaderDraft) -> Edit:
         """The edit that writes a draft into the header. Raises OperationError and SourceError.

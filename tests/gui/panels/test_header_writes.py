@@ -12,8 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.panels.changing.header import OFFSET
-from inspector.gui.panels.changing.header_writes import HeaderWrites
+from inspector.gui.panels.changing.header import OFFSET, HeaderWrites
 from tests.gui.conftest import Copied, Show, press, previewed, settle
 
 NAME = "two-entries.tacozip"

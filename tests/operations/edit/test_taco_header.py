@@ -27,11 +27,8 @@ from inspector.operations.protocol.header_draft import (
     parse_entry,
     parse_number,
     remove,
-    replaced,
     set_count,
     set_entry,
-    set_length,
-    set_offset,
     span_target,
     with_changes,
 )
@@ -137,8 +134,7 @@ def test_a_cell_takes_a_pair_where_the_comma_groups_no_digits() -> None:
 
 
 def test_drafts() -> None:
-    assert set_offset(draft(A, B), 1, 7) == draft(A, (7, 20))
-    assert set_length(draft(A, B), 0, 7) == draft((1, 7), B)
+    assert set_entry(draft(A, B), 1, (7, 20)) == draft(A, (7, 20))
     assert add(draft(A), B) == draft(A, B)
     assert add(draft(A)) == draft(A, EMPTY)
     assert remove(draft(A, B, C), 0) == draft(B, C)
@@ -146,13 +142,12 @@ def test_drafts() -> None:
     assert move(draft(A, B, C), 0, 2) == draft(B, C, A)
     assert move(draft(A, B, C), 2, 0) == draft(C, A, B)
     assert clear(draft(A, B, unused=(C,))) == draft()
-    assert replaced([A, EMPTY, B]) == draft(A, EMPTY, B)
     assert set_count(draft(A, B, C), 1) == draft(A)
 
 
 def test_what_stands_in_unused_entries_stays_until_it_is_changed() -> None:
     before = draft(A, unused=(EMPTY, B))
-    assert set_offset(before, 0, 5).entries[2] == B
+    assert set_entry(before, 0, (5, 1)).entries[2] == B
     assert remove(before, 0).entries == (EMPTY, EMPTY, B, *[EMPTY] * 4)
     assert set_count(before, 0).entries[2] == B
     assert set_count(before, 3) == draft(A, EMPTY, B)
@@ -172,7 +167,7 @@ def test_an_entry_that_is_set_comes_into_use_unless_the_count_says_otherwise() -
         lambda: set_entry(draft(), 7, A),
         lambda: set_entry(draft(), -1, A),
         lambda: set_entry(draft(), 0, (2**64, 0)),
-        lambda: set_offset(draft(), 0, -1),
+        lambda: set_entry(draft(), 0, (-1, 0)),
         lambda: add(draft(*[A] * 7)),
         lambda: remove(draft(A), 1),
         lambda: remove(draft(), 0),
@@ -195,7 +190,7 @@ def test_members_and_stretches_become_entries(archive: opening.Opened) -> None:
 
 
 def test_a_preview_is_the_edit_and_changes_nothing(archive: opening.Opened) -> None:
-    wanted = replaced([member_target(archive, 1), (2**64 - 1, 0)])
+    wanted = with_changes(draft(), {0: member_target(archive, 1), 1: (2**64 - 1, 0)})
     edit = preview(archive, wanted)
     edited = OverlaySource(archive.source, edit)
     again = opened(edited.read(0, edited.size))

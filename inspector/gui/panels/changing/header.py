@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
+    QLabel,
     QLineEdit,
     QPushButton,
+    QScrollArea,
+    QSizePolicy,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
 )
 
-from inspector.core.edit import Edit
+from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.document.editing import Editing
-from inspector.gui.kit.building import in_column, in_row, number_of, page_of
+from inspector.gui.kit.building import LINE, in_column, in_row, number_of, page_of, scrolling
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.listing import Rows
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import Column, Index, widths
 from inspector.gui.kit.text import loading_text, short
+from inspector.gui.kit.theme import fixed_font
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, label_of, push_button, table_view
-from inspector.gui.panels.changing.header_writes import HeaderWrites, touches
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.header_draft import (
     MAX_ENTRIES,
@@ -45,19 +49,37 @@ from inspector.operations.protocol.header_draft import (
     remove,
     set_count,
     set_entry,
-    set_length,
-    set_offset,
     span_target,
 )
+from inspector.operations.protocol.replay_views import StepKind, StepView
 from inspector.operations.protocol.requests import ArchiveRequests
 
 ENTRY, OFFSET, LENGTH, TARGET = range(4)
 EDITABLE = (OFFSET, LENGTH)
 
 ORIGIN = "header"
-POINT_TIP = "Point the selected entry to the selected bytes"
 ONLY_TACO = "Only TACO archives have an editable header."
 Change = Callable[[HeaderDraft], HeaderDraft]
+Buttons = dict[str, tuple[str, str, Callable[[HeaderDraft, int], HeaderDraft], Callable[[int, int], bool]]]
+
+CHANGES: Buttons = {
+    "add": ("A&dd", "Add an entry", lambda draft, _: add(draft), lambda used, _: used < MAX_ENTRIES),
+    "remove": ("Re&move", "Remove the selected entry; later entries move up", remove, lambda used, row: row < used),
+    "up": (
+        "&Up",
+        "Move the selected entry up",
+        lambda draft, row: move(draft, row, row - 1),
+        lambda used, row: 0 < row < used,
+    ),
+    "down": (
+        "Dow&n",
+        "Move the selected entry down",
+        lambda draft, row: move(draft, row, row + 1),
+        lambda used, row: row + 1 < used,
+    ),
+    "clear": ("C&lear", "Remove all entries", lambda draft, _: clear(draft), lambda used, _: used > 0),
+}
+"""Buttons by name: text, tip, the change of the selected row, and whether it can be made with so many in use."""
 
 
 class HeaderPanel(QWidget):
@@ -68,7 +90,6 @@ class HeaderPanel(QWidget):
         self._document = document
         self._editing = editing
         self._draft: HeaderDraft | None = None
-        self._why_empty = ""
         self.model = HeaderEntriesModel(self)
         self.table = table_view(self.model, widths(self.model.columns), "Entries of the TACO header")
         self.table.setEditTriggers(
@@ -89,23 +110,11 @@ class HeaderPanel(QWidget):
         self._spans: Spans = ()
         self._member: int | None = None
         self.buttons = {
-            "add": self._button("A&dd", "Add an entry", lambda _: add),
-            "remove": self._button(
-                "Re&move",
-                "Remove the selected entry; later entries move up",
-                lambda row: lambda draft: remove(draft, row),
-            ),
-            "up": self._button(
-                "&Up", "Move the selected entry up", lambda row: lambda draft: move(draft, row, row - 1)
-            ),
-            "down": self._button(
-                "Dow&n", "Move the selected entry down", lambda row: lambda draft: move(draft, row, row + 1)
-            ),
-            "clear": self._button("C&lear", "Remove all entries", lambda _: clear),
+            **{name: self._button(text, tip, change) for name, (text, tip, change, _) in CHANGES.items()},
             "member": push_button(
                 "Point to Mem&ber", "Point the selected entry to the data of the selected member", self.point_to_member
             ),
-            "bytes": push_button("Point to B&ytes", POINT_TIP, self.point_to_bytes),
+            "bytes": push_button("Point to B&ytes", "", self.point_to_bytes),
         }
         tools = FlowLayout(GRID, 2 * GRID)
         tools.add(label_of("&In use", self.count), self.count, *self.buttons.values(), self.hexadecimal)
@@ -117,8 +126,7 @@ class HeaderPanel(QWidget):
         self.setFocusProxy(self.table)
         for changed in (document.rowsChanged, document.statusChanged):
             changed.connect(self._refresh)
-        editing.changed.connect(self._mark_stale)
-        editing.changed.connect(self._show_writes)
+        editing.changed.connect(self._pending_changed)
         document.selected.connect(self._selection_changed)
         self.model.typed.connect(self._typed)
         self.model.refused.connect(self._show_message)
@@ -128,8 +136,12 @@ class HeaderPanel(QWidget):
         self._selection_changed(document.selection)
         self._refresh()
 
-    def _button(self, text: str, tip: str, change_of: Callable[[int], Change]) -> QPushButton:
-        return push_button(text, tip, lambda: self._change(change_of(self._row())))
+    def _button(self, text: str, tip: str, change: Callable[[HeaderDraft, int], HeaderDraft]) -> QPushButton:
+        return push_button(text, tip, lambda: self._change_row(change))
+
+    def _change_row(self, change: Callable[[HeaderDraft, int], HeaderDraft]) -> None:
+        row = self._row()
+        self._change(lambda draft: change(draft, row))
 
     # ---- display -----------------------------------------------------------------------------------------------
 
@@ -137,15 +149,10 @@ class HeaderPanel(QWidget):
         """Why the panel is empty; "" if it is not."""
         return self._stack.shown_sentence()
 
-    @property
-    def is_needed(self) -> bool:
-        """Whether the archive has a TACO header."""
-        return self._document.status.header_edited
-
     def _refresh(self) -> None:
         """Request the header with all pending changes applied."""
         status = self._document.status
-        if (reason := loading_text(status.stage)) or not self.is_needed:
+        if (reason := loading_text(status.stage)) or not status.header_edited:
             self._show_none(reason or ONLY_TACO)
         else:
             self._document.client.ask(ArchiveRequests.header, None).then(self._show_current, self._show_none)
@@ -167,19 +174,16 @@ class HeaderPanel(QWidget):
         for change in queued:
             self._change(change)
 
-    def _mark_stale(self) -> None:
-        """Mark the draft as stale unless this panel itself made the change."""
+    def _pending_changed(self) -> None:
+        """The draft is stale unless this panel itself made the change."""
         self._stale = self._stale or not self._is_own_edit
-
-    def _show_writes(self) -> None:
         self.writes.show_edit(self._editing.pending, self.model.view)
 
     def shows_writes(self, edit: Edit) -> bool:
         """Whether the writes of an edit are on the screen, or it makes none in the header."""
         view = self.model.view
-        if not self.is_needed or view is None or not touches(edit, view):
-            return True
-        return self.writes.shown is not None and not self.writes.visibleRegion().isEmpty()
+        makes_none = view is None or not touches(edit, view)
+        return makes_none or not self.writes.visibleRegion().isEmpty()
 
     def _add_edit(self, edit: Edit) -> None:
         self._is_own_edit = True
@@ -192,7 +196,7 @@ class HeaderPanel(QWidget):
             self.count.setValue(min(view.count, MAX_ENTRIES))
         self._stack.show_view(self._editor)
         self._show_message("")
-        self._show_writes()
+        self.writes.show_edit(self._editing.pending, view)
         self._enable()
         self._highlight(self.table.currentIndex().row())
 
@@ -201,23 +205,15 @@ class HeaderPanel(QWidget):
         self.about.say(sentence or (view.why_not if view is not None else ""))
 
     def _enable(self) -> None:
-        view, draft, row = self.model.view, self._draft, self._row()
+        view, draft, row, span = self.model.view, self._draft, self._row(), self._target_span()
         editable = view is not None and draft is not None and not view.why_not
         used = draft.count if draft is not None else 0
-        span = self._target_span()
-        rules = {
-            "add": used < MAX_ENTRIES,
-            "remove": row < used,
-            "up": 0 < row < used,
-            "down": row + 1 < used,
-            "clear": used > 0,
-            "member": self._member is not None,
-            "bytes": span is not None,
-        }
-        where = "" if span is None else f"{in_bytes(span.size)} at {hexadecimal(span.start)}"
-        self.buttons["bytes"].setToolTip(f"Point the selected entry to {where}" if where else POINT_TIP)
+        possible = {name: rule(used, row) for name, (*_, rule) in CHANGES.items()}
+        possible |= {"member": self._member is not None, "bytes": span is not None}
+        where = "the selected bytes" if span is None else f"{in_bytes(span.size)} at {hexadecimal(span.start)}"
+        self.buttons["bytes"].setToolTip(f"Point the selected entry to {where}")
         self.count.setEnabled(editable)
-        for name, allowed in rules.items():
+        for name, allowed in possible.items():
             self.buttons[name].setEnabled(editable and allowed)
 
     def _row(self) -> int:
@@ -235,32 +231,21 @@ class HeaderPanel(QWidget):
         span = Span(entry.offset, min(entry.offset + entry.length, size))
         if span.start < span.stop and span != self._highlighted:
             self._highlighted = span
-            self._document.go_to(0, *self._highlighted, ORIGIN)
+            self._document.go_to(0, *span, ORIGIN)
 
     def _problem(self, row: int, column: int, typed: int | TacoEntry) -> str:
         """Why a number, or both, are invalid for an entry, "" if they are valid."""
         entry, size = self.model.entry(row), self._editing.size
         if entry is None:
             return ""
-        offset, length = entry.offset, entry.length
-        if isinstance(typed, tuple):
-            offset, length = typed
-        elif column == OFFSET:
-            offset = typed
-        else:
-            length = typed
-        if offset + length <= size:
-            return ""
-        return f"This points to {hexadecimal(offset + length)}, beyond the end of the file at {hexadecimal(size)}."
+        end = sum(_with_typed((entry.offset, entry.length), column, typed))
+        beyond = f"This points to {hexadecimal(end)}, beyond the end of the file at {hexadecimal(size)}."
+        return beyond if end > size else ""
 
     # ---- editing -----------------------------------------------------------------------------------------------
 
     def _typed(self, row: int, column: int, typed: int | TacoEntry) -> None:
-        if isinstance(typed, tuple):
-            self._change(lambda draft: set_entry(draft, row, typed))
-        else:
-            setter = set_offset if column == OFFSET else set_length
-            self._change(lambda draft: setter(draft, row, typed))
+        self._change(lambda draft: set_entry(draft, row, _with_typed(draft.entries[row], column, typed)))
 
     # The target of an entry is selected elsewhere: what the panel itself highlights does not count.
 
@@ -312,6 +297,13 @@ class HeaderPanel(QWidget):
         self._draft = draft
         self._document.client.ask(ArchiveRequests.header, draft).then(self._show)
         self._document.client.ask(ArchiveRequests.header_edit, draft).then(self._add_edit, self._show_message)
+
+
+def _with_typed(entry: TacoEntry, column: int, typed: int | TacoEntry) -> TacoEntry:
+    """An entry with the number that was typed in a column, or with both numbers."""
+    if isinstance(typed, tuple):
+        return typed
+    return (typed, entry[1]) if column == OFFSET else (entry[0], typed)
 
 
 class HeaderEntriesModel(Rows):
@@ -384,9 +376,8 @@ class HeaderEntriesModel(Rows):
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         flags = super().flags(index)
-        if index.column() in EDITABLE and self.view is not None and not self.view.why_not:
-            flags |= Qt.ItemFlag.ItemIsEditable
-        return flags
+        editable = index.column() in EDITABLE and self.view is not None and not self.view.why_not
+        return flags | Qt.ItemFlag.ItemIsEditable if editable else flags
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         """Emit ``typed`` or ``refused``; the cell changes with the next HeaderView."""
@@ -458,3 +449,94 @@ class NumberEditor(QStyledItemDelegate):
         for mark in editor.actions():
             mark.setVisible(bool(problem))
         self._show_message(problem)
+
+
+# ---- the writes ------------------------------------------------------------------------------------------------------
+
+BYTES_PER_LINE = 8
+OTHER = "other bytes"
+MIN_HEIGHT_PX = 40
+
+
+class HeaderWrites(QScrollArea):
+    """Shows each write of an edit with its name, its bytes old over new, and the entries before and after."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.label = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
+        self.label.setContentsMargins(*LINE)
+        self.label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        for widget in (self, self.label):
+            widget.setAccessibleName("What would be written")
+        scrolling(self.label, self)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
+        self.hide()
+
+    def show_edit(self, edit: Edit | None, view: HeaderView | None) -> None:
+        """Show the writes of an edit that changes the header; hide for any other, and for none."""
+        if edit is None or view is None or not touches(edit, view):
+            self.hide()
+            return
+        self.label.setText("".join((*_entries(view), *_writes(edit, view))))
+        self.label.setAccessibleName("\n".join(names(edit, view)))
+        self.show()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, MIN_HEIGHT_PX)
+
+
+def touches(edit: Edit, view: HeaderView) -> bool:
+    """Whether an edit changes bytes of the header."""
+    return any(name(patch, view.places) != OTHER for patch in edit.patches)
+
+
+def name(patch: Patch, places: Sequence[tuple[Span, str]]) -> str:
+    """What a write changes, by its place in the header."""
+    span = patch.span
+    return next((words for place, words in places if place.start <= span.start and span.stop <= place.stop), OTHER)
+
+
+def names(edit: Edit, view: HeaderView) -> list[str]:
+    """A title for each write, in the order in which they are made."""
+    steps = [
+        StepView(StepKind.WRITE, patch.offset, patch.span.size, 0, name(patch, view.places), False)
+        for patch in edit.patches
+    ]
+    return [step.title(at, len(steps)) for at, step in enumerate(steps, 1)]
+
+
+def _writes(edit: Edit, view: HeaderView) -> Iterator[str]:
+    family = escape(fixed_font().family(), quote=True)
+    for title, patch in zip(names(edit, view), edit.patches, strict=True):
+        yield f"<p style='margin:{2 * GRID}px 0 0 0'><b>{escape(title)}</b></p>"
+        lines = "<br>".join(_lines(patch)) or "No byte changes."
+        yield f"<pre style='margin:0; font-family:\"{family}\"'>{lines}</pre>"
+
+
+def _lines(patch: Patch) -> Iterator[str]:
+    """The lines of bytes that change, the old bytes over the new ones; those that differ are bold and underlined."""
+    for start in range(0, len(patch.new), BYTES_PER_LINE):
+        old, new = (data[start : start + BYTES_PER_LINE] for data in (patch.old, patch.new))
+        if old != new:
+            offset = hexadecimal(patch.offset + start, 8)
+            yield f"{offset} \N{MINUS SIGN} {_marked(old, new)}"
+            yield f"{' ' * len(offset)} + {_marked(new, old)}"
+
+
+def _marked(data: bytes, other: bytes) -> str:
+    pairs = zip(data, other, strict=True)
+    return " ".join(f"{byte:02X}" if byte == there else f"<b><u>{byte:02X}</u></b>" for byte, there in pairs)
+
+
+def _entries(view: HeaderView) -> Iterator[str]:
+    for before, after in zip(view.before, view.entries, strict=False):
+        if _said(before) != _said(after):
+            words = f"<b>Entry {after.index}</b> from {escape(_said(before))} <b>to</b> {escape(_said(after))}"
+            yield f"<p style='margin:0'>{words}</p>"
+
+
+def _said(entry: EntryView) -> str:
+    if not entry.used:
+        return "unused"
+    return f"{entry.words} ({in_bytes(entry.length)} at {grouped(entry.offset)})"
