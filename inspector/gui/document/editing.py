@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from inspector.core.edit import CutBytes, Edit, History, Patch, combined
-from inspector.core.numbers import count, hexadecimal, in_bytes, plural
+from inspector.core.numbers import count, hexadecimal, in_bytes
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Job
 from inspector.gui.kit.widgets import debounce
@@ -78,7 +78,6 @@ class Editing(QObject):
         self._preview_outdated = False
         self._preview_job: Job[tuple[str, ...] | None] | None = None
         self._timer = debounce(self, PREVIEW_DELAY_MS, self._preview)
-        self._asked_past = False
         document.statusChanged.connect(self._ask_past_once)
 
     @property
@@ -106,18 +105,19 @@ class Editing(QObject):
     # ---- earlier writes ----------------------------------------------------------------------------------------
 
     def _ask_past_once(self) -> None:
-        if not self._asked_past and self._document.status.stage is Stage.READY:
-            self._asked_past = True
+        if self._document.status.stage is Stage.READY:
+            self._document.statusChanged.disconnect(self._ask_past_once)
             self._ask_past()
 
     def _ask_past(self) -> None:
         """Ask what was written to the file earlier, also by another run of the program."""
-        self._document.client.start(ArchiveRequests.past_writes).then(self._take_past)
 
-    def _take_past(self, past: tuple[PastWrite, ...]) -> None:
-        if past != self.past:
-            self.past = past
-            self.pastChanged.emit()
+        def take(past: tuple[PastWrite, ...]) -> None:
+            if past != self.past:
+                self.past = past
+                self.pastChanged.emit()
+
+        self._document.client.start(ArchiveRequests.past_writes).then(take)
 
     def forget_past(self) -> None:
         """Remove the old bytes of all earlier writes, so that none can be taken back."""
@@ -160,13 +160,6 @@ class Editing(QObject):
             return
         self._change()
 
-    def put(self, edit: Edit) -> None:
-        """Replace all pending changes by an edit of the file on disk; this can be undone."""
-        if self._refused():
-            return
-        self.history.put(edit)
-        self._change()
-
     def _refused(self) -> bool:
         """Say that nothing can be changed while something else than the archive is shown; returns whether it is."""
         if self._document.in_experiment:
@@ -175,20 +168,23 @@ class Editing(QObject):
 
     def undo(self) -> None:
         """Undo the last step."""
-        if self.history.can_undo and not self._refused():
-            self.history.undo()
-            self._change()
+        self._step(self.history.can_undo, self.history.undo)
 
     def redo(self) -> None:
         """Redo the step undone last."""
-        if self.history.can_redo and not self._refused():
-            self.history.redo()
-            self._change()
+        self._step(self.history.can_redo, self.history.redo)
+
+    def put(self, edit: Edit | None) -> None:
+        """Replace all pending changes by an edit of the file on disk; this can be undone."""
+        self._step(True, partial(self.history.put, edit))
 
     def discard(self) -> None:
         """Drop all pending changes; this can be undone."""
-        if self.pending is not None and not self._refused():
-            self.history.put(None)
+        self._step(self.pending is not None, partial(self.history.put, None))
+
+    def _step(self, possible: bool, step: Callable[[], object]) -> None:
+        if possible and not self._refused():
+            step()
             self._change()
 
     def _change(self) -> None:
@@ -211,17 +207,16 @@ class Editing(QObject):
 
     def _preview(self) -> None:
         edit = self.pending
-        if self.previewing:
-            self._preview_job = self._document.start(ArchiveRequests.preview, edit).then(
-                lambda broken: self._previewed(edit, broken)
-            )
 
-    def _previewed(self, edit: Edit | None, broken: tuple[str, ...] | None) -> None:
-        self._shown = edit
-        self._preview_outdated = False
-        self.broken = broken if self.pending is edit else None
-        self._document.refresh_all()
-        self.previewed.emit()
+        def shown(broken: tuple[str, ...] | None) -> None:
+            self._shown = edit
+            self._preview_outdated = False
+            self.broken = broken if self.pending is edit else None
+            self._document.refresh_all()
+            self.previewed.emit()
+
+        if self.previewing:
+            self._preview_job = self._document.start(ArchiveRequests.preview, edit).then(shown)
 
     # ---- jobs --------------------------------------------------------------------------------------------------
 
@@ -248,9 +243,8 @@ class Editing(QObject):
         """Write the pending changes: to a file at once, to S3 after the user confirms the upload."""
         edit, steps = self.pending, self.history.steps
         if edit is not None and self.may_write(edit):
-            label = edit.label if steps == 1 else plural("Make {number} change", "Make {number} changes", steps)
-            every = dataclasses.replace(edit, label=label)
-            self._write(every)
+            label = edit.label if steps == 1 else f"Make {count(steps, 'change')}"
+            self._write(dataclasses.replace(edit, label=label))
 
     def _write(self, edit: Edit) -> None:
         self.carry_out(lambda consents: self._document.start(ArchiveRequests.write, edit, consents), edit=edit)
@@ -304,26 +298,33 @@ class Editing(QObject):
     def read_again(self) -> None:
         """Reload the archive, and keep the pending changes if they apply to it."""
         edit = self.pending
-        if edit is not None:
-            self._document.start(ArchiveRequests.reload, edit).then(lambda _: self._reloaded(edit))
 
-    def _reloaded(self, edit: Edit) -> None:
-        pending = self.pending
+        def reloaded(_: object) -> None:
+            pending = self.pending
+            self._forget(shown=edit)
+            if pending is not None:
+                self.history.put(pending)
+            self._document.refresh_all()
+            self._change()
+            self._document.reported.emit("Reloaded. The pending changes still apply and are not written yet.")
+
+        if edit is not None:
+            self._document.start(ArchiveRequests.reload, edit).then(reloaded)
+
+    def _forget(self, shown: Edit | None = None) -> None:
+        """Nothing is pending, nor known that takes back a write; ``shown`` is what the archive is shown with."""
         self.history.clear()
-        self.revert = self.kept = None
-        self._shown = edit
-        if pending is not None:
-            self.history.put(pending)
-        self._document.refresh_all()
-        self._change()
-        self._document.reported.emit("Reloaded. The pending changes still apply and are not written yet.")
+        self._shown, self.broken, self.revert, self.kept = shown, None, None, None
 
     def settle(self, result: WriteResult) -> None:
         """Take the result of a write or repair: nothing is pending any more."""
         self._timer.stop()
-        self._cancel_preview()
-        self.history.clear()
-        self._shown = self.broken = None
+        if self._preview_job is not None and self._preview_job.running:
+            # Its result may still arrive after the write: show the file again then.
+            self._preview_job.cancel()
+            self._preview_outdated = True
+            self._timer.start()
+        self._forget()
         self.revert, self.kept = result.revert, result.kept
         self.changed.emit()
         self._document.reported.emit(" ".join((result.sentence, *result.warnings)))
@@ -333,18 +334,10 @@ class Editing(QObject):
 
     def reset(self) -> None:
         """Forget all changes: another program changed the file, so nothing can be written or taken back."""
-        self.history.clear()
-        self._shown = self.broken = self.revert = self.kept = None
+        self._forget()
         self.past = ()
         self.changed.emit()
         self._ask_past()
-
-    def _cancel_preview(self) -> None:
-        """Cancel a running preview; as its result may still arrive after the write, show the file again then."""
-        if self._preview_job is not None and self._preview_job.running:
-            self._preview_job.cancel()
-            self._preview_outdated = True
-            self._timer.start()
 
     def save_copy(self, path: str, replace: bool, connection: Connection) -> None:
         """Write the archive with the pending changes to another file, or to an object through ``connection``."""
@@ -356,7 +349,7 @@ class Editing(QObject):
 def checksum_names(checksums: tuple[str, ...]) -> str:
     """The names of the first checksums, and how many more there are."""
     names, more = ", ".join(checksums[:3]), len(checksums) - 3
-    return "{names} and {number} more".format(names=names, number=f"{more:,}") if more > 0 else names
+    return f"{names} and {more:,} more" if more > 0 else names
 
 
 class EditHistory(History[Edit | None]):

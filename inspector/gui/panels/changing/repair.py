@@ -95,7 +95,9 @@ class RepairPanel(QWidget):
             return
         self._stack.show_sentence("Checking the archive and planning repairs…")
         self._is_planning = True
-        code_to_select = code or self._selected()
+        item = self.list.currentItem()
+        row = item.data(_ROLE) if item is not None else None
+        code_to_select = code or (row.code if row is not None else "")
         job = self._document.start(ArchiveRequests.plan_repairs, self.accepted())
         job.then(lambda plan: self._show_plan(plan, code_to_select))
         job.finished.connect(self._planning_finished)  # emitted before the plan arrives, and also if there will be none
@@ -121,46 +123,31 @@ class RepairPanel(QWidget):
 
     def accepted(self) -> tuple[str, ...]:
         """The codes of the repairs that the user has confirmed."""
-        ticked = (item for item in self._repair_items() if item.checkState() is Qt.CheckState.Checked)
-        return tuple(dict.fromkeys(item.data(_ROLE).code for item in ticked))
-
-    def _repair_items(self) -> list[QListWidgetItem]:
-        """The items that are repairs; problems that stay follow them in the list."""
         items = (self.list.item(row) for row in range(self.list.count()))
-        return [item for item in items if item.data(_ROLE) is not None]
+        ticked = (item.data(_ROLE).code for item in items if item.checkState() is Qt.CheckState.Checked)
+        return tuple(dict.fromkeys(ticked))
 
     def _planning_finished(self) -> None:
         self._is_planning = False
-        if self.plan is None:
-            self._show_why_empty()
-        else:
+        self._show_why_empty()
+        if self.plan is not None:
             self._stack.show_view(self._page)
-
-    def _selected(self) -> str:
-        item = self.list.currentItem()
-        row = item.data(_ROLE) if item is not None else None
-        return row.code if isinstance(row, RepairRow) else ""
-
-    def _select(self, code: str) -> None:
-        rows = [item.data(_ROLE) for item in self._repair_items()]
-        if rows:
-            matching = [at for at, row in enumerate(rows) if code == row.code or code in row.fixes]
-            self.list.setCurrentRow(matching[0] if matching else 0)
-        else:
-            self.about.say("")
 
     def _show_plan(self, plan: RepairPlan, code_to_select: str) -> None:
         accepted = self.accepted()
         self.plan = plan
         with QSignalBlocker(self.list):
             self.list.clear()
-            for row in (*plan.repairs, *(() if plan.salvage is None else (plan.salvage,))):
-                self._add(row, row.code in accepted)
-            for row in plan.waiting:
-                self._add(row, False)
+            rows = (*plan.repairs, *(() if plan.salvage is None else (plan.salvage,)), *plan.waiting)
+            for row in rows:
+                self._add(row, row.code in accepted and row not in plan.waiting)
             for sentence in plan.left:
                 self._add_unrepaired(sentence)
-        self._select(code_to_select)
+        matching = [at for at, row in enumerate(rows) if code_to_select in (row.code, *row.fixes)]
+        if rows:
+            self.list.setCurrentRow(next(iter(matching), 0))
+        else:
+            self.about.say("")
         is_real = not self._document.in_experiment
         only_saved = ONLY_SAVED.format("a replay" if self._document.in_replay else "an experiment")
         self.sentence.setText(plan.sentence if is_real else f"{plan.sentence} {only_saved}")
