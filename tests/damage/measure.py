@@ -95,7 +95,7 @@ def measured(case: Case) -> Result:
 def copies(case: Case, archive: Opened) -> list[Memory]:
     """What ``repair --to`` writes: one file, or several where archives were joined."""
     planned = plan(archive, Progress(), in_place=False)
-    if planned.state.fine and planned.has_repairs:
+    if planned.state.fine and planned.repairs:
         return [Memory.of(case.format, planned.after.source.read(0, planned.after.source.size), case.metadata)]
     salvage = planned.salvage
     if salvage is None or salvage.content is None:

@@ -246,7 +246,7 @@ def _write(planned: Plan, part: LocationPart, options: argparse.Namespace, progr
     source, copy, reached = file_of(part.archive), options.to, connection_of(options)
     if copy and planned.saves:
         return save_salvage(planned, source, copy, progress, connection=reached)
-    if not planned.has_repairs:
+    if not planned.repairs:
         return None
     return apply_plan(planned, source, copy, progress, consents=consents_of(options), connection=reached)
 

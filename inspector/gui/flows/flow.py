@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QInputDialog, QWidget
 
 from inspector.gui.document.document import Document
 from inspector.gui.panels.banner import Banner
@@ -23,6 +25,19 @@ class Flow(QObject):
         self._document = document
         self._banner = banner
         self._parent = parent
+
+    def ask_text(
+        self, title: str, label: str, take: Callable[[str], object], items: Sequence[str] = (), accept: str = "&OK"
+    ) -> None:
+        """Ask for a text, or for one of the items."""
+        dialog = QInputDialog(self._parent)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setWindowTitle(title)
+        dialog.setLabelText(label)
+        dialog.setComboBoxItems(items)
+        dialog.setOkButtonText(accept)
+        dialog.textValueSelected.connect(take)
+        dialog.open()
 
     def offer_to_open(self, path: str, sentence: str) -> None:
         """Say what was written, with a button that opens it."""

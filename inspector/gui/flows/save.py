@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QInputDialog, QWidget
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
 
 from inspector.core.names import visible
 from inspector.gui.document.connections import Connections
@@ -154,14 +154,9 @@ class ExportFlow(Flow):
 
     def ask_manifest(self) -> None:
         """Ask for the algorithm, then write a digest manifest."""
-        dialog = QInputDialog(self._parent)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle("Write Digest Manifest")
-        dialog.setLabelText("Write the digests of all members to a file beside the archive. Algorithm:")
-        dialog.setComboBoxItems([algorithm.name for algorithm in ALGORITHMS])
-        dialog.setOkButtonText("Write")
-        dialog.textValueSelected.connect(self.write_manifest)
-        dialog.open()
+        label = "Write the digests of all members to a file beside the archive. Algorithm:"
+        names = [algorithm.name for algorithm in ALGORITHMS]
+        self.ask_text("Write Digest Manifest", label, self.write_manifest, names, "Write")
 
     def write_manifest(self, algorithm: str, replace: bool = False) -> None:
         """Write a manifest in the background; replace an existing one only after confirming."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QInputDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from inspector.core.numbers import hexadecimal, in_bytes
 from inspector.core.span import Span
@@ -93,7 +92,7 @@ class TrialFlow(Flow):
         if (span := self.selected()) is not None:
             label = f"Bit of the byte at {hexadecimal(span.start)}, from 0, the lowest, to 7:"
             bits = [str(bit) for bit in range(8)]
-            self._ask("Flip Bit", label, lambda text: self._experiment.add(Flip(span.start, int(text))), bits)
+            self.ask_text("Flip Bit", label, lambda text: self._experiment.add(Flip(span.start, int(text))), bits)
 
     def ask_insert(self) -> None:
         """Ask for bytes to insert before the selected ones."""
@@ -110,7 +109,7 @@ class TrialFlow(Flow):
             else:
                 self._document.reported.emit("Type bytes as pairs of hex digits, such as 50 4B 03 04.")
 
-        self._ask("Insert Bytes", f"Bytes in hex to insert at {hexadecimal(span.start)}:", take)
+        self.ask_text("Insert Bytes", f"Bytes in hex to insert at {hexadecimal(span.start)}:", take)
 
     def ask_file(self, *, instead: bool) -> None:
         """Ask for a file to insert before the selected bytes, or to put in their place (``instead``)."""
@@ -124,26 +123,16 @@ class TrialFlow(Flow):
         """Ask which bytes the selected ones change places with, in the words of Go To."""
         if (span := self.selected()) is not None:
             label = f"Let {in_bytes(span.size)} at {hexadecimal(span.start)} change places with those at, as in Go To:"
-            self._ask("Swap Bytes", label, lambda text: self._experiment.swap(span, text))
+            self.ask_text("Swap Bytes", label, lambda text: self._experiment.swap(span, text))
 
     def ask_damage(self) -> None:
         """Ask for a damage by name."""
-        self._ask(
+        self.ask_text(
             "Damage",
             "Damage it as a disk or a transfer does, at a place chosen at random:",
             lambda text: self._experiment.damage(text.partition(":")[0]),
             [f"{name}: {what}" for name, what in DAMAGES.items()],
         )
-
-    def _ask(self, title: str, label: str, take: Callable[[str], object], items: Sequence[str] = ()) -> None:
-        """Ask for a text, or for one of the items."""
-        dialog = QInputDialog(self._parent)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle(title)
-        dialog.setLabelText(label)
-        dialog.setComboBoxItems(items)
-        dialog.textValueSelected.connect(take)
-        dialog.open()
 
     def ask_append(self) -> None:
         """Ask what is appended, and replay that."""

@@ -24,7 +24,7 @@ from inspector.core.verdict import State
 from inspector.formats.datas3t.datapoints import RangeRecords
 from inspector.formats.datas3t.decode import INDEX, TAR
 from inspector.operations.check.checking import left, state_of
-from inspector.operations.edit.plan_repairs import Plan, Refusal, SiblingFile
+from inspector.operations.edit.plan_repairs import Plan, SiblingFile, kept_beside
 from inspector.operations.edit.s3_writing import put_copy, put_pieces, write_edit_to_s3
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.edit_views import (
@@ -39,7 +39,7 @@ from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.changes.in_place import patched_copy, write
 from inspector.sources.local.changes.old_bytes import store_detached
 from inspector.sources.local.disk_calls import reason
-from inspector.sources.local.file import FileSource, TemporarySource
+from inspector.sources.local.file import FileSource
 from inspector.sources.s3.address import Address, is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection, Consent
 from inspector.sources.s3.request_log import RequestLog
@@ -56,7 +56,7 @@ def describe(plan: Plan, copy: str = "") -> RepairPlan:
     beside: Sequence[SiblingFile | Companion] = sibling_files(plan)
     if saves and plan.salvage is not None:
         beside = plan.salvage.along
-    elif copy and plan.has_repairs:
+    elif copy and plan.repairs:
         beside = files_of_copy(plan)
     return RepairPlan(
         tuple(_row(plan, each) for each in plan.repairs),
@@ -127,16 +127,13 @@ def _why_consent(plan: Plan, repair: Repair) -> str:
 
 
 def _sentence(plan: Plan) -> str:
-    return " ".join(filter(None, (_outcome(plan), *map(_not_made, plan.refused))))
-
-
-def _not_made(refusal: Refusal) -> str:
-    return f"{refusal.code} was accepted but is not applied: {refusal.why}."
+    refused = (f"{each.code} was accepted but is not applied: {each.why}." for each in plan.refused)
+    return " ".join(filter(None, (_outcome(plan), *refused)))
 
 
 def _outcome(plan: Plan) -> str:
     before, after = state_of((plan.before,)), plan.state
-    if plan.has_repairs:
+    if plan.repairs:
         was = "archive" if before is State.WARNING else f"{before} archive"
         will = "usable, with warnings" if after is State.WARNING else after
         repairs = count(len(plan.repairs), "repair")
@@ -250,7 +247,7 @@ def apply_plan(
     """
     if not copy:
         source = writable(source)
-    if not plan.has_repairs:
+    if not plan.repairs:
         raise OperationError(_sentence(plan))
     if copy:
         return _repair_copy(plan, source, copy, progress, over=over, connection=connection)
@@ -341,7 +338,7 @@ def save_salvage(
     if is_web(copy):
         raise read_only(copy)
     _require_other_target(source, copy)
-    along = [_generated(each, progress) for each in plan.salvage.along]
+    along = [kept_beside(each.suffix, each.instead_of, each.content(progress)) for each in plan.salvage.along]
     if not over:
         require_free(copy, along, connection)
     pieces = plan.salvage.content(progress)
@@ -360,14 +357,6 @@ def save_salvage(
     elif (report := salvage_report(plan.salvage)) is not None:
         sentence = f"{sentence} {report.sentence}"
     return WriteResult(sentence, _lost((*plan.repairs, plan.salvage)))
-
-
-def _generated(companion: Companion, progress: Progress) -> SiblingFile:
-    """A file to write beside a new archive, with its bytes."""
-    made = TemporarySource("a file beside it")
-    for piece in companion.content(progress):
-        made.append(piece)
-    return SiblingFile(companion.suffix, companion.instead_of, made)
 
 
 def sibling_files(plan: Plan) -> Sequence[SiblingFile]:

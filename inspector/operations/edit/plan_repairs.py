@@ -75,11 +75,6 @@ class Plan(Struct, frozen=True):
         """Whether a copy is what the salvage writes: the repaired archive would not be fine, or be one of several."""
         return self.salvage is not None and (not self.state.fine or self.salvage.code in TAKEN_OUT)
 
-    @property
-    def has_repairs(self) -> bool:
-        """Whether there is anything to write."""
-        return bool(self.repairs)
-
 
 def plan(archive: Opened, progress: Progress, accepted: Collection[str] = (), *, in_place: bool = True) -> Plan:
     """Plan the repair of a decoded archive, including repairs that need consent if their codes are ``accepted``.
@@ -195,7 +190,8 @@ class _Planning:
             if repair.edit is not None:
                 after = OverlaySource(after, repair.edit)
             else:
-                beside.append(_content(repair, progress))
+                assert repair.content is not None
+                beside.append(kept_beside(repair.beside, repair.instead_of, repair.content(progress)))
                 after = _WithSibling(after, beside[0])
         except MemberError:
             return None
@@ -290,12 +286,12 @@ def _is_same(some: Repair, other: Repair) -> bool:
     return (some.code, some.edit, some.beside) == (other.code, other.edit, other.beside)
 
 
-def _content(repair: Repair, progress: Progress) -> SiblingFile:
-    assert repair.content is not None
-    content = TemporarySource("a repaired file")
-    for piece in repair.content(progress):
+def kept_beside(suffix: str, instead_of: str, pieces: Iterable[bytes]) -> SiblingFile:
+    """A file to write beside an archive, with its bytes in a temporary one."""
+    content = TemporarySource("a file beside it")
+    for piece in pieces:
         content.append(piece)
-    return SiblingFile(repair.beside, repair.instead_of, content)
+    return SiblingFile(suffix, instead_of, content)
 
 
 class _WithSibling:

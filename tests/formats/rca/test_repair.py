@@ -100,7 +100,7 @@ def test_an_append_is_finished_as_far_as_there_is_something_to_finish(size: int,
 def test_garbage_behind_no_right_hash_is_cut_off_on_a_word_only(data: bytes) -> None:
     waiting = planned(data)
     assert "rca-drop-garbage" in codes(waiting.waiting)
-    assert not waiting.has_repairs
+    assert not waiting.repairs
 
     assert planned(data, *CLAIMS).state is State.SOUND
 
@@ -170,7 +170,7 @@ def test_a_wrong_reset_hash_that_nothing_explains_waits_for_a_word() -> None:
     at = opened(whole).checksums[0].place[0].start
     data = whole[:at] + b"anything" + whole[at + 8 :]
 
-    assert not planned(data).has_repairs
+    assert not planned(data).repairs
     assert after(planned(data, "rca-accept-segments")) == whole
 
 
@@ -180,7 +180,7 @@ def test_damage_that_a_later_hash_proves_is_never_called_right() -> None:
     data = flipped(whole, 8 * 3_000)
     assert len(blobs(opened(data))) == len(blobs(opened(whole)))
 
-    assert not planned(data, *CLAIMS).has_repairs
+    assert not planned(data, *CLAIMS).repairs
 
 
 @pytest.mark.parametrize("size", [1, 8])
@@ -190,7 +190,7 @@ def test_the_metadata_is_repaired_on_a_word(size: int) -> None:
     waiting = planned(data)
     claim = next(repair.claim for repair in waiting.waiting if repair.code == "rca-mend-metadata")
 
-    assert not waiting.has_repairs
+    assert not waiting.repairs
     assert ("one byte" in claim) == (size == 1)
     assert after(planned(data, "rca-mend-metadata")) == whole
 
@@ -260,7 +260,7 @@ def test_an_archive_cut_off_inside_a_reset_block_ends_before_it(convention: str)
         waiting, repaired = planned(whole[:size]), planned(whole[:size], "rca-cut-back")
 
         # The hash is there, and not a byte of what was to follow.
-        assert waiting.has_repairs == (size == reset + 10)
+        assert bool(waiting.repairs) == (size == reset + 10)
         assert codes(repaired.repairs) == ["rca-cut-back"]
         assert after(repaired) == build.archive(ONE)
 
@@ -277,8 +277,8 @@ def test_what_was_written_wrong_behind_whole_blobs_is_cut_off_and_said() -> None
 def test_no_repair_empties_an_archive_that_has_a_chunk() -> None:
     whole = build.archive(ONE)
 
-    assert not planned(whole[:20], *CLAIMS).has_repairs
-    assert not planned(build.chunked(b"\xff" * 32, build.digest(b"\xff" * 32)), *CLAIMS).has_repairs
+    assert not planned(whole[:20], *CLAIMS).repairs
+    assert not planned(build.chunked(b"\xff" * 32, build.digest(b"\xff" * 32)), *CLAIMS).repairs
 
 
 @given(st.data())
@@ -303,7 +303,7 @@ def test_what_needs_no_word_loses_no_blob_that_was_whole(step: int) -> None:
     for whole in (ARCHIVES["one chunk"], build.archive(ONE, TWO, THREE)):
         for bit in range(0, 8 * len(whole), step):
             repaired = planned(flipped(whole, bit))
-            assert not repaired.has_repairs or after(repaired) == whole, bit
+            assert not repaired.repairs or after(repaired) == whole, bit
 
 
 def test_planning_can_be_cancelled() -> None:
