@@ -9,14 +9,14 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from json.encoder import encode_basestring_ascii as quoted
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
-from inspector.cli.parser import PROGRAM
+from inspector.cli.parser import PROGRAM, columns
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes, rounded
 from inspector.core.program.progress import Eta, Progress
@@ -54,8 +54,6 @@ _BAR_DELAY_S = 0.4
 _BAR_REFRESH_S = 0.1
 _BAR_WIDTH = 24
 """Characters of the bar itself."""
-_DEFAULT_COLUMNS = 80
-"""Characters of a line of a terminal that does not say."""
 _MAX_BYTES_SHOWN = 128
 """Bytes of one write that are shown in full; of a longer one, half of them from either end."""
 _MAX_INLINE_BYTES = 1 << 16
@@ -104,9 +102,9 @@ class Lines:
         # Names are printable by now, but the terminal's encoding may still lack some of their characters.
         self._encoding = sys.stdout.encoding or "utf-8"
 
-    def write(self, text: str) -> None:
+    def write(self, *text: str) -> None:
         """Add text; line ends are the caller's."""
-        self._pieces.append(text)
+        self._pieces += text
         if len(self._pieces) >= _MAX_BUFFERED_LINES:
             self._push()
 
@@ -119,14 +117,8 @@ class Lines:
         """Add a value as the user asked for it: one JSON object on one line, or these lines of text."""
         self.write(f"{json.dumps(found)}\n" if self.as_json else "".join(f"{line}\n" for line in lines))
 
-    def write_all(self, lines: Iterable[str]) -> None:
-        """Add many lines."""
-        self._pieces.extend(lines)
-        if len(self._pieces) >= _MAX_BUFFERED_LINES:
-            self._push()
-
     def flush(self) -> None:
-        """Write the buffer and flush standard output."""
+        """Write the buffer and flush standard output; raises as ``put`` does."""
         self._push()
         flush()
 
@@ -277,18 +269,11 @@ def paced_line() -> Callable[[Progress], str]:
     return lambda progress: progress_line(progress, *eta.pace(progress, time.monotonic()))
 
 
-def fitted(line: str, columns: int) -> str:
+def fitted(line: str, width: int) -> str:
     """The line without its bar if it does not fit beside the cursor, and cut off if it is too long even then."""
-    if len(line) >= columns:
+    if len(line) >= width:
         line = re.sub(_BAR, "", line, count=1)
-    return line[: max(0, columns - 1)]
-
-
-def _columns() -> int:
-    try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns or _DEFAULT_COLUMNS
-    except (OSError, ValueError):
-        return _DEFAULT_COLUMNS
+    return line[: max(0, width - 1)]
 
 
 class ProgressBar:
@@ -317,7 +302,7 @@ class ProgressBar:
             line = self._line(self._progress)
             if self._is_terminal and (is_bar or time.monotonic() - printed >= _BAR_DELAY_S):
                 is_bar = True
-                print(f"\r\x1b[K{fitted(line, _columns())}", end="", file=sys.stderr, flush=True)
+                print(f"\r\x1b[K{fitted(line, columns(sys.stderr))}", end="", file=sys.stderr, flush=True)
             elif not self._is_terminal and time.monotonic() - printed >= self._log_interval_s:
                 printed = time.monotonic()
                 print(line, file=sys.stderr, flush=True)

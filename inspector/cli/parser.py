@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TextIO
 
 from inspector import __version__
 from inspector.cli.options import DEBUG, Option, add_to
@@ -151,20 +151,14 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
     """As wide as the terminal. argparse makes one for each option, and asks shutil, which loads all that unpacks."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=_columns() - 2)
+        told = os.environ.get("COLUMNS", "")
+        super().__init__(prog, width=(int(told if told.isdecimal() else 0) or columns(sys.__stdout__)) - 2)
 
 
-def _columns() -> int:
-    """See shutil.get_terminal_size."""
+def columns(stream: TextIO | None) -> int:
+    """Characters of a line of the terminal that ``stream`` is; of one that does not say, and of none, 80."""
     try:
-        told = int(os.environ.get("COLUMNS", ""))
-    except ValueError:
-        told = 0
-    if told > 0:
-        return told
-    try:
-        size = os.get_terminal_size(sys.__stdout__.fileno()) if sys.__stdout__ else None
-        return size.columns if size and size.columns else _DEFAULT_COLUMNS
+        return (os.get_terminal_size(stream.fileno()).columns if stream else 0) or _DEFAULT_COLUMNS
     except (OSError, ValueError):
         return _DEFAULT_COLUMNS
 
@@ -180,15 +174,16 @@ class DiscreetParser(argparse.ArgumentParser):
         super().error(strip_credentials(f"{_sentence(message, self)} {self.prog} --help says what it takes."))
 
 
+def with_kinds(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+    """A parser, and those of its kinds."""
+    kinds = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]  # noqa: SLF001 - argparse has no other way to ask
+    return [parser, *(each for kind in kinds for each in kind.choices.values())]
+
+
 def options_of(parser: argparse.ArgumentParser) -> dict[str, str]:
     """What each long option of a parser does, and of its kinds."""
-    found, parsers = dict[str, str](), [parser]
-    for each in parsers:
-        for action in each._actions:  # noqa: SLF001 - argparse has no other way to ask
-            if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-                parsers += action.choices.values()
-            found |= {name: action.help or "" for name in action.option_strings if name.startswith("--")}
-    return found
+    actions = [action for each in with_kinds(parser) for action in each._actions]  # noqa: SLF001
+    return {name: each.help or "" for each in actions for name in each.option_strings if name.startswith("--")}
 
 
 def _meant(word: str, words: Iterable[str]) -> str:

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, cast
+from types import ModuleType
+from typing import Any
 
 from inspector.cli.bootstrap import FINE, INTERRUPTED, UNREADABLE
-from inspector.cli.options import MESSAGES, STANDARD_INPUT, Option, add_to, hint_texts_for, with_debug_target
+from inspector.cli.options import MESSAGES, STANDARD_INPUT, add_to, hint_texts_for, with_debug_target
 from inspector.cli.output import OutputError, close_output, complain, flush, remark, under_quiet
 from inspector.cli.parser import COMMANDS, PROGRAM, DiscreetParser, description, epilog
 from inspector.core import limits
@@ -35,19 +36,13 @@ ENDING_S = 30.0
 """Seconds that work has to clean up after SIGTERM; then the process ends all the same."""
 
 
-class CommandModule(Protocol):
-    """A module with one sub-command."""
+def _module(name: str) -> ModuleType:
+    """The module of a sub-command, imported when it is needed: each one loads only what it uses.
 
-    OPTIONS: Sequence[Option]
-    """Its options; ``KINDS``, of a sub-command that has kinds, has what each kind is and its options."""
-
-    def run(self, options: argparse.Namespace, /) -> int | None:
-        """Do the work and return the exit status, None for FINE."""
-
-
-def _module(name: str) -> CommandModule:
-    """The module of a sub-command, imported when it is needed: each one loads only what it uses."""
-    return cast("CommandModule", import_module(f"inspector.cli.commands.{name}"))
+    ``OPTIONS`` are its options, and ``KINDS``, of one that has kinds, has what each kind is and its options; ``run``
+    does the work and gives the exit status, None for FINE.
+    """
+    return import_module(f"inspector.cli.commands.{name}")
 
 
 class _Name(str):
@@ -255,17 +250,14 @@ def report_bug(error: BaseException) -> None:
     from inspector.core.program import crash_report
 
     kind = type(error).__name__
-    complain(f"The program failed because of a bug: {kind} in {crash_report.raised_at(error)}. {_crash_report(error)}")
-
-
-def _crash_report(error: BaseException) -> str:
+    where = f"The program failed because of a bug: {kind} in {crash_report.raised_at(error)}."
     name = os.environ.get(REPORT_VARIABLE, "")
+    done = f"A report was written to {name}; it names none of your files."
     if not name:
-        return f"Set {REPORT_VARIABLE}=FILE in the environment to get a report, which names none of your files."
-    from inspector.core.program import crash_report
-
-    try:
-        Path(name).write_text(crash_report.report(error, "terminal") + "\n", encoding="utf-8")
-    except OSError as failure:
-        return f"The report could not be written to {name}: {failure.strerror}."
-    return f"A report was written to {name}; it names none of your files."
+        done = f"Set {REPORT_VARIABLE}=FILE in the environment to get a report, which names none of your files."
+    else:
+        try:
+            Path(name).write_text(crash_report.report(error, "terminal") + "\n", encoding="utf-8")
+        except OSError as failure:
+            done = f"The report could not be written to {name}: {failure.strerror}."
+    complain(f"{where} {done}")

@@ -111,7 +111,7 @@ def _write(part: LocationPart, out: Lines, lines: _Lines, *, quick: bool) -> Non
                 continue
             spans = ((span,) for span in zip(plain.starts, plain.stops, strict=True))
             sizes = (plain.sizes, plain.stored, spans, plain.codecs, plain.digests)
-            out.write_all(lines(_Columns(plain.paths, *sizes, repeat(None, stop - start))))
+            out.write(*lines(_Columns(plain.paths, *sizes, repeat(None, stop - start))))
     if unreadable:
         complain(f"{part.label}: members without an offset ({unreadable:,}): it is not known where their bytes are.")
 
@@ -124,7 +124,7 @@ def _write_members(part: LocationPart, members: Iterable[Member], out: Lines, li
         spans = each.spans if each.readable else ()
         target = _link_target(part, each)
         row = ([each.path], [each.size], [each.stored], [spans], [each.codec], [each.digest], [target])
-        out.write_all(lines(_Columns(*row)))
+        out.write(*lines(_Columns(*row)))
     return unreadable
 
 
