@@ -52,15 +52,12 @@ def status_of(opened: Iterable[LocationPart]) -> int:
 
 def report_interrupted(location: str) -> None:
     """Print on standard error that a change of this file was interrupted, so that it is between two states."""
-    if location == STANDARD_INPUT:
-        return
-    if not may_be_interrupted(location):
+    if location == STANDARD_INPUT or not may_be_interrupted(location):
         return
     from inspector.core.edit import EditError
 
     with contextlib.suppress(EditError):
-        found = interrupted(location)
-        if found is not None:
+        if (found := interrupted(location)) is not None:
             hint = " archive-inspector repair finishes it, or undoes it with --roll-back." if found.finish else ""
             complain(f"{found.story}{hint}")
 

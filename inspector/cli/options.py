@@ -159,13 +159,9 @@ def non_empty_name(text: str) -> str:
 
 def one_or_more(text: str) -> int:
     """A whole number above 0; raises ArgumentTypeError for others."""
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError("it must be a whole number, 1 or more")
-    return number
+    return int(text)
 
 
 # ---- S3 ----------------------------------------------------------------------------------------------------------

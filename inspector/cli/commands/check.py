@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -126,25 +127,18 @@ def _report_file(options: argparse.Namespace) -> ReportFile | None:
 
 def _targets(options: argparse.Namespace, skipped: list[str]) -> Iterator[CheckTarget]:
     """What to check at the locations; standard input is read to its end first, because it may be the first of them."""
-    given: dict[str, CheckTarget] = {}
+    given = CheckTarget(STANDARD_INPUT)
     if STANDARD_INPUT in options.locations:
         try:
             with ProgressBar(Progress()) as progress:
                 source = standard_input(STANDARD_INPUT, progress)
-            given[STANDARD_INPUT] = CheckTarget(STANDARD_INPUT, place=source, size=source.size if source else None)
+            given = CheckTarget(STANDARD_INPUT, place=source, size=source.size if source else None)
         except SourceError as error:
-            given[STANDARD_INPUT] = CheckTarget(STANDARD_INPUT, why=str(error))
-    return _in_order(options, given, skipped)
-
-
-def _in_order(
-    options: argparse.Namespace, given: Mapping[str, CheckTarget], skipped: list[str]
-) -> Iterator[CheckTarget]:
-    for location in options.locations:
-        if location in given:
-            yield given[location]
-        else:
-            yield from expanded([location], connection_of(options), skipped)
+            given = CheckTarget(STANDARD_INPUT, why=str(error))
+    connection = connection_of(options)
+    return chain.from_iterable(
+        [given] if each == STANDARD_INPUT else expanded([each], connection, skipped) for each in options.locations
+    )
 
 
 def report_skipped(skipped: Sequence[str]) -> None:

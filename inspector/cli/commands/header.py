@@ -60,28 +60,24 @@ def run(options: argparse.Namespace) -> None:
         raise OperationError("This is a folder of several files; a TACO header is in one file. Name the file.")
     archive = opened[0].archive
     edit, draft = _requested_edit(archive, options)
-    _handle_unfinished(edit, options)
-    for entry in header_view(archive, draft).entries if draft is not None else ():
-        if entry.doubtful and entry.index in header_view(archive, draft).changed:
+    if options.remove_unfinished or (edit is not None and not options.dry_run):
+        handle_unfinished_around(options.location, options)
+    before = header_view(archive, draft)
+    for entry in before.entries:
+        if entry.doubtful and entry.index in before.changed:
             complain(f"Entry {entry.index} leads {entry.words}: readers of this file cannot follow it.")
     written = _write(archive, edit, options) if edit is not None and not options.dry_run else None
     view = header_view(archive, draft)
-    source = archive.source if isinstance(archive.source, S3Source) else None
-    sent = sent_bytes(edit, consents_of(options)) if edit is not None and source is not None else None
-    lines = _lines(view, edit, options.dry_run)
-    if edit is not None and options.dry_run and source is not None:
-        lines += ["This would be sent:", *sending_lines(source, edit, consents_of(options))]
+    lines, sent = _lines(view, edit, options.dry_run), None
+    if edit is not None and isinstance(archive.source, S3Source):
+        sent = sent_bytes(edit, consents_of(options))
+        if options.dry_run:
+            lines += ["This would be sent:", *sending_lines(archive.source, edit, consents_of(options))]
     lines += [written.sentence] if written is not None else []
     with Lines(as_json=options.json) as out:
         out.row(_object(opened[0].label, view, edit, written, sent), *map(visible, lines))
     for warning in written.warnings if written is not None else ():
         complain(warning)
-
-
-def _handle_unfinished(edit: Edit | None, options: argparse.Namespace) -> None:
-    """Report, or remove, what is unfinished where something is about to be written."""
-    if options.remove_unfinished or (edit is not None and not options.dry_run):
-        handle_unfinished_around(options.location, options)
 
 
 def _requested_edit(archive: Opened, options: argparse.Namespace) -> tuple[Edit | None, HeaderDraft | None]:

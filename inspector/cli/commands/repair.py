@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -122,8 +121,11 @@ def run(options: argparse.Namespace) -> int:
         raise SourceError(f"{options.location}: {UNKNOWN_FORMAT}")
     if options.to and opened[0].key:
         raise OperationError("A copy can be made of one archive, and this is a folder of several: name the file.")
-    _handle_unfinished(options)
-    with Lines() as out:
+    if options.to:
+        handle_unfinished_beside(options.to, options)
+    elif not options.dry_run:
+        handle_unfinished_around(options.location, options)
+    with Lines(as_json=options.json) as out:
         for part in opened:
             try:
                 status = max(status, _repair(part, options, out))
@@ -131,14 +133,6 @@ def run(options: argparse.Namespace) -> int:
                 complain(str(error))
                 status = UNREADABLE
     return status
-
-
-def _handle_unfinished(options: argparse.Namespace) -> None:
-    """Report, or remove, what is unfinished where something is about to be written."""
-    if options.to:
-        handle_unfinished_beside(options.to, options)
-    elif not options.dry_run:
-        handle_unfinished_around(options.location, options)
 
 
 def _say_interrupted(found: Interrupted, options: argparse.Namespace) -> int:
@@ -151,12 +145,7 @@ def _say_interrupted(found: Interrupted, options: argparse.Namespace) -> int:
 
 
 def _history(options: argparse.Namespace) -> int:
-    """List the changes whose old bytes are kept, newest first, or remove these bytes."""
-    if options.clear_history and not options.dry_run:
-        done = forget_past_writes(options.location)
-        with Lines(as_json=options.json) as out:
-            out.row({"source": options.location, "done": done}, visible(done))
-        return FINE
+    """List the changes whose old bytes are kept, newest first."""
     with Lines(as_json=options.json) as out:
         opened = open_place(options.location, connection_of(options)) if is_s3(options.location) else None
         listed = past_writes(options.location, opened if isinstance(opened, S3Source) else None)
@@ -176,9 +165,11 @@ def _settle(options: argparse.Namespace) -> int:
             "--finish, --roll-back, --take-back, --history and --clear-history go without --to and --accept: they do "
             "nothing else."
         )
-    if options.history or options.clear_history:
+    if options.history or (options.clear_history and options.dry_run):
         return _history(options)
-    if options.take_back:
+    if options.clear_history:
+        done = forget_past_writes(options.location)
+    elif options.take_back:
         consents = consents_of(options)
         done = take_back(options.location, connection_of(options), consents=consents, dry_run=options.dry_run)
     elif (found := interrupted(options.location)) is None:
@@ -212,22 +203,22 @@ def _repair(part: LocationPart, options: argparse.Namespace, out: Lines) -> int:
     known = {row.code for row in (*shown.repairs, *shown.waiting, shown.salvage) if row is not None}
     if unknown := sorted(set(options.accept) - known):
         raise OperationError(f"Nothing was done: no repair of {part.label} is called {', '.join(unknown)}.")
-    if not options.json:
-        out.write(_text(part.label, shown))
-        if shown.edit is not None and isinstance(part.archive.source, S3Source) and not options.to:
-            source, planned_only = part.archive.source, options.dry_run
-            lines = sending_lines(source, shown.edit, consents_of(options), planned=planned_only)
-            out.write("".join(f"{line}\n" for line in ("  Sent:", *(f"    {each}" for each in lines))))
-        out.flush()
-    old = OldBytes(part.archive.source, planned) if options.json else None
+    source, lines = part.archive.source, _lines(part.label, shown)
+    if shown.edit is not None and isinstance(source, S3Source) and not options.to:
+        sending = sending_lines(source, shown.edit, consents_of(options), planned=options.dry_run)
+        lines += ["  Sent:", *(f"    {each}" for each in sending)]
+    for line in lines:
+        out.say(visible(line))
+    out.flush()
+    old = OldBytes(source, planned) if options.json else None
     written: WriteResult | None = None
     if not options.dry_run and shown.before is not State.SOUND:
         with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
             written = _write(planned, part, options, progress)
     if old is not None:
-        out.write(_json(part.label, shown, old, written, planned.salvage))
-    elif written is not None:
-        out.write("".join(f"  {visible(sentence)}\n" for sentence in (written.sentence, *written.warnings)))
+        out.row(_object(part.label, shown, old, written, planned.salvage))
+    for sentence in (written.sentence, *written.warnings) if written is not None else ():
+        out.say(f"  {visible(sentence)}")
     if options.to and written is None and not options.dry_run:
         complain(f"{options.to} was not written: there is nothing to repair or to save.")
     return _status(planned, options)
@@ -254,7 +245,7 @@ def _write(planned: Plan, part: LocationPart, options: argparse.Namespace, progr
 # ---- words -----------------------------------------------------------------------------------------------------
 
 
-def _text(label: str, shown: RepairPlan) -> str:
+def _lines(label: str, shown: RepairPlan) -> list[str]:
     lines = [f"{label}: {shown.sentence}"]
     for number, row in enumerate(shown.repairs, 1):
         lines += _row(f"{number}. ", row)
@@ -267,7 +258,7 @@ def _text(label: str, shown: RepairPlan) -> str:
     if shown.edit is not None:
         lines += ["  Writes:", *(f"    {line}" for line in write_lines(shown.edit))]
     lines += [f"  Left: {sentence}" for sentence in shown.left]
-    return "".join(f"{visible(line)}\n" for line in lines)
+    return lines
 
 
 def _row(lead: str, row: RepairRow) -> list[str]:
@@ -306,9 +297,11 @@ def _places(spans: Spans) -> str:
     return "".join(f", bytes 0x{span.start:X}..0x{span.stop:X}" for span in spans)
 
 
-def _json(label: str, shown: RepairPlan, old: OldBytes, written: WriteResult | None, salvage: Repair | None) -> str:
+def _object(
+    label: str, shown: RepairPlan, old: OldBytes, written: WriteResult | None, salvage: Repair | None
+) -> dict[str, Any]:
     kept = written.kept if written is not None else None
-    found: dict[str, Any] = {
+    return {
         "source": label,
         "before": str(shown.before),
         "after": str(shown.after),
@@ -325,4 +318,3 @@ def _json(label: str, shown: RepairPlan, old: OldBytes, written: WriteResult | N
         "written": written is not None,
         "warnings": list(written.warnings) if written is not None else [],
     }
-    return f"{json.dumps(found)}\n"
