@@ -44,22 +44,18 @@ def open_missing_streams(*, output_needed: bool) -> None:
     Messages to a substitute are lost. With ``output_needed``, writing to the substitute for standard output fails, so
     that lost output is never taken for success.
     """
-    if sys.stdin is None:
-        _open_null(0, os.O_RDONLY)
-        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
-    if sys.stdout is None:
-        _open_null(1, os.O_RDONLY if output_needed else os.O_WRONLY)
-        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-    if sys.stderr is None:
-        _open_null(2, os.O_WRONLY)
-        sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
-
-
-def _open_null(number: int, mode: int) -> None:
-    null = os.open(os.devnull, mode)
-    if null != number:
-        os.dup2(null, number)
-        os.close(null)
+    streams = (
+        ("stdin", os.O_RDONLY, "r", "strict"),
+        ("stdout", os.O_RDONLY if output_needed else os.O_WRONLY, "w", "strict"),
+        ("stderr", os.O_WRONLY, "w", "backslashreplace"),
+    )
+    for number, (name, flags, mode, errors) in enumerate(streams):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, flags)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, open(number, mode, encoding="utf-8", errors=errors, closefd=False))  # noqa: SIM115
 
 
 @contextmanager

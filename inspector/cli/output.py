@@ -24,19 +24,19 @@ from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import Source, blocks
 
 if TYPE_CHECKING:  # a command that lists creates and repairs nothing
-    from inspector.core.edit import CutBytes, Edit
+    from inspector.core.edit import Edit
     from inspector.operations.create.creating import Created
     from inspector.operations.edit.plan_repairs import Plan
 
 __all__ = [
     "Lines",
-    "OldBytes",
     "OutputError",
     "ProgressBar",
     "close_output",
     "complain",
     "flush",
     "json_text",
+    "old_bytes",
     "paced_line",
     "print_created",
     "progress_line",
@@ -214,28 +214,20 @@ def write_objects(edit: Edit) -> list[dict[str, Any]]:
     return [{"offset": patch.offset, "old": patch.old.hex(), "new": patch.new.hex()} for patch in edit.patches]
 
 
-class OldBytes:
-    """What a plan cuts off an archive and replaces beside it, for JSON; create it before anything is written.
+def old_bytes(source: Source, plan: Plan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What a plan cuts off an archive, as a write, and what it replaces beside it, for JSON, before it is written.
 
-    Bytes are hex; more than _MAX_INLINE_BYTES are described by where they are kept (see Kept), null before the write.
+    Bytes are hex; of more than _MAX_INLINE_BYTES there are the size and the hash, and no place where they are kept.
     """
-
-    def __init__(self, source: Source, plan: Plan) -> None:
-        edit = plan.edit
-        self._at = edit.dropped.start if edit is not None else 0
-        self._old = _content(source, *edit.dropped) if edit is not None and edit.dropped.size else None
-        self.beside: list[dict[str, Any]] = []
-        for each in plan.beside:
-            old = source.sibling(each.suffix, each.instead_of)
-            held = _content(old, 0, old.size) if old is not None else None
-            self.beside.append({"suffix": each.suffix, "instead_of": each.instead_of, "old": held})
-
-    def cut(self, kept: CutBytes | None) -> list[dict[str, Any]]:
-        """The write that cuts the end off, empty if there is none; ``kept`` is where the old bytes are afterwards."""
-        if self._old is None:
-            return []
-        old = kept._asdict() if kept is not None and not isinstance(self._old, str) else self._old
-        return [{"offset": self._at, "old": old, "new": ""}]
+    edit, cut = plan.edit, []
+    if edit is not None and edit.dropped.size:
+        cut = [{"offset": edit.dropped.start, "old": _content(source, *edit.dropped), "new": ""}]
+    beside = []
+    for each in plan.beside:
+        old = source.sibling(each.suffix, each.instead_of)
+        held = _content(old, 0, old.size) if old is not None else None
+        beside.append({"suffix": each.suffix, "instead_of": each.instead_of, "old": held})
+    return cut, beside
 
 
 def _content(source: Source, start: int, stop: int) -> str | dict[str, Any]:

@@ -69,10 +69,16 @@ def run(options: argparse.Namespace) -> int:
         return _diagram(opened, pathlib.Path(options.diagram))
     with Lines() as out:
         for part in opened:
+            archive = part.archive
+            source, size = archive.source.name, archive.source.size
             if options.json:
-                write_object(out, part.archive.source.name, part, depth)
+                out.write(f'{{"source": {quoted(source)}, "format": {quoted(archive.format)}, "size": {size}')
+                out.write(', "fields": [')
+                _write_fields(out, archive.fields, depth)
+                out.write("]}\n")
             else:
-                write_text(out, part, depth)
+                out.write(f"{visible(part.label)}: {archive.title}, {in_bytes(size)}\n")
+                _write_lines(out, archive.fields, depth, _digits(archive), (), _marks(archive, depth))
     for part in opened:
         part.report_findings()
     return status_of(opened)
@@ -139,15 +145,6 @@ def _diagram(opened: Sequence[LocationPart], target: pathlib.Path) -> int:
     return status_of(opened)
 
 
-def write_object(out: Lines, source: str, part: LocationPart, depth: int) -> None:
-    """Write the JSON object of one archive, on one line."""
-    archive = part.archive
-    out.write(f'{{"source": {quoted(source)}, "format": {quoted(archive.format)}, "size": {archive.source.size}')
-    out.write(', "fields": [')
-    _write_fields(out, archive.fields, depth)
-    out.write("]}\n")
-
-
 def _write_fields(out: Lines, fields: Sequence[Field], depth: int, separator: str = "") -> None:
     for field in fields:
         if len(field.spans) == 1:  # of nearly all, so that no list is made
@@ -177,13 +174,6 @@ def _new_head(name: str, kind: str) -> str:
 _head = lru_cache(maxsize=1024)(_new_head)
 """Terms of a specification occur a million times."""
 _MAX_TERM_CHARS = 100
-
-
-def write_text(out: Lines, part: LocationPart, depth: int) -> None:
-    """Write a line about the archive, then one per field: bytes, name, value = note, and the finding about it."""
-    archive = part.archive
-    out.write(f"{visible(part.label)}: {archive.title}, {in_bytes(archive.source.size)}\n")
-    _write_lines(out, archive.fields, depth, _digits(archive), (), _marks(archive, depth))
 
 
 def _digits(archive: Opened) -> int:

@@ -22,7 +22,7 @@ from inspector.cli.options import (
     location,
     non_empty_name,
 )
-from inspector.cli.output import Lines, OldBytes, ProgressBar, complain, write_lines, write_objects
+from inspector.cli.output import Lines, ProgressBar, complain, old_bytes, write_lines, write_objects
 from inspector.cli.write_options import REMOVE_UNFINISHED, handle_unfinished_around, handle_unfinished_beside
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
@@ -210,13 +210,13 @@ def _repair(part: LocationPart, options: argparse.Namespace, out: Lines) -> int:
     for line in lines:
         out.say(visible(line))
     out.flush()
-    old = OldBytes(source, planned) if options.json else None
+    old = old_bytes(source, planned) if options.json else None
     written: WriteResult | None = None
     if not options.dry_run and shown.before is not State.SOUND:
         with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
             written = _write(planned, part, options, progress)
     if old is not None:
-        out.row(_object(part.label, shown, old, written, planned.salvage))
+        out.row(_object(part.label, shown, *old, written, planned.salvage))
     for sentence in (written.sentence, *written.warnings) if written is not None else ():
         out.say(f"  {visible(sentence)}")
     if options.to and written is None and not options.dry_run:
@@ -298,9 +298,16 @@ def _places(spans: Spans) -> str:
 
 
 def _object(
-    label: str, shown: RepairPlan, old: OldBytes, written: WriteResult | None, salvage: Repair | None
+    label: str,
+    shown: RepairPlan,
+    cut: list[dict[str, Any]],
+    beside: list[dict[str, Any]],
+    written: WriteResult | None,
+    salvage: Repair | None,
 ) -> dict[str, Any]:
     kept = written.kept if written is not None else None
+    if kept is not None:
+        cut = [each if isinstance(each["old"], str) else each | {"old": kept._asdict()} for each in cut]
     return {
         "source": label,
         "before": str(shown.before),
@@ -308,11 +315,11 @@ def _object(
         "repairs": [asdict(row) for row in shown.repairs],
         "waiting": [asdict(row) for row in shown.waiting],
         "salvage": asdict(shown.salvage) if shown.salvage is not None else None,
-        "writes": [*write_objects(shown.edit), *old.cut(kept)] if shown.edit is not None else [],
+        "writes": [*write_objects(shown.edit), *cut] if shown.edit is not None else [],
         "size": shown.edit.new_size if shown.edit is not None else None,
         "kept": kept._asdict() if kept is not None else None,
         "beside": list(shown.beside),
-        "beside_old": old.beside,
+        "beside_old": beside,
         "left": list(shown.left),
         "members": _members(salvage),
         "written": written is not None,
