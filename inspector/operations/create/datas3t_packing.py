@@ -87,32 +87,25 @@ def create_datas3t(
     Raises OperationError before anything is written, for names without a number, keys that occur twice or leave a gap
     inside a range, and ranges that overlap with those of the dataset. Raises SourceError and Cancelled.
     """
-    if is_s3(root):
-        return _pack_on_s3(progress, root, locations, options, connection)
-    folder = _folder(root)
-    own = [folder / above / options.dataset for above, _ in _HOLDERS]
+    folder = None if is_s3(root) else _folder(root)
+    own = [folder / above / options.dataset for above, _ in _HOLDERS] if folder is not None else []
     ranges = plan(gather(locations, progress, own, connection), options)
-    existing = _existing_ranges(_holders(options.dataset, LocalFolder(folder)))
-    check_free(ranges, options.dataset, existing)
-    created_ranges = pack(ranges, options.dataset, root, FolderObjects(folder), progress)
-    return replace(
-        created_ranges,
-        warnings=(*created_ranges.warnings, *skipped_outputs([each for each in own if each.exists()], locations)),
-    )
+    beneath = [f"{above}/{options.dataset}/{name}" for above, name in _HOLDERS]
+    objects: Objects
+    if folder is not None:
+        objects, base = FolderObjects(folder), LocalFolder(folder)
+        existing: list[Folder] = [found for path in beneath if (found := base.inside(path)) is not None]
+    else:
+        from inspector.sources.s3.uploads.new_objects import BucketObjects  # loads boto3
 
-
-def _pack_on_s3(
-    progress: Progress, root: str, locations: Sequence[str], options: PackingOptions, connection: Connection
-) -> Created:
-    from inspector.sources.s3.uploads.new_objects import BucketObjects  # loads boto3
-
-    address = parse(root)
-    ranges = plan(gather(locations, progress, connection=connection), options)
-    objects = BucketObjects(address, connection, progress)
-    holders = [objects.beneath(f"{above}/{options.dataset}/{beneath}") for above, beneath in _HOLDERS]
+        address = parse(root)
+        objects = bucket = BucketObjects(address, connection, progress)
+        existing = [bucket.beneath(path) for path in beneath]
+        root = f"{SCHEME}{address.bucket}/{address.prefix}"
     with cancelling(progress):
-        check_free(ranges, options.dataset, _existing_ranges(holders))
-    return pack(ranges, options.dataset, f"{SCHEME}{address.bucket}/{address.prefix}", objects, progress)
+        check_free(ranges, options.dataset, _existing_ranges(existing))
+    made = pack(ranges, options.dataset, root, objects, progress)
+    return replace(made, warnings=skipped_outputs([each for each in own if each.exists()], locations))
 
 
 def _folder(root: str) -> Path:
@@ -155,18 +148,13 @@ def pack(ranges: Sequence[Range], dataset: str, root: str, objects: Objects, pro
     with objects:
         for datapoints in ranges:
             writer = Writer(datapoints[0].key)
-            key = object_key(dataset, datapoints)
+            first, last = datapoints[0].key, datapoints[-1].key
+            key = f"dataset/{dataset}/datapoints/{first:0{DIGITS}d}-{last:0{DIGITS}d}.tar"
             progress.label = f"Packing {key.rpartition('/')[2]}"
             objects.put(key, _tar(datapoints, writer, progress))
             objects.put(f"{key}.metadata", [metadata(writer.rows)])
             archives.append(NewArchive(f"{root.rstrip('/')}/{key}", len(datapoints), writer.size))
     return created(tuple(archives))
-
-
-def object_key(dataset: str, datapoints: Range) -> str:
-    """The key of a range's object; its metadata has this key plus ``.metadata``."""
-    first, last = datapoints[0].key, datapoints[-1].key
-    return f"dataset/{dataset}/datapoints/{first:0{DIGITS}d}-{last:0{DIGITS}d}.tar"
 
 
 def _tar(datapoints: Range, writer: Writer, progress: Progress) -> Iterator[bytes]:
@@ -188,13 +176,13 @@ def _tar(datapoints: Range, writer: Writer, progress: Progress) -> Iterator[byte
 
 
 def _check_options(options: PackingOptions) -> None:
-    name = options.dataset
+    name, refused = options.dataset, ""
     if reasons := hazards(name.encode("utf-8", "surrogateescape")):
-        raise OperationError(f"'{visible(name)}' cannot be the name of a dataset: it {reasons[0]}.")
-    if "/" in name or name in (".", ".."):
-        raise OperationError(
-            f"'{visible(name)}' cannot be the name of a dataset: it must be the name of a single folder."
-        )
+        refused = f"it {reasons[0]}"
+    elif "/" in name or name in (".", ".."):
+        refused = "it must be the name of a single folder"
+    if refused:
+        raise OperationError(f"'{visible(name)}' cannot be the name of a dataset: {refused}.")
     if options.per_range < 1:
         raise OperationError("A range must have at least one key.")
     if options.first_key is not None and not 0 <= options.first_key <= _LARGEST_KEY:
@@ -206,8 +194,7 @@ def _numbered(inputs: Sequence[Input]) -> list[Datapoint]:
     found = []
     for each in inputs:
         name = each.name.rpartition(b"/")[2]
-        key = datapoint_key(name)
-        if key is None:
+        if (key := datapoint_key(name)) is None:
             raise OperationError(
                 f"{visible(each.where)} does not have a number as its name. Choose a first key to number the files in "
                 f"their order{hint(Hint.FIRST_KEY)}. Nothing was written."
@@ -245,11 +232,8 @@ def _check_no_gaps(datapoints: Range) -> None:
         if each.key == before.key:
             raise OperationError(f"The key {each.key:,} occurs twice: {files} have it. Nothing was written.")
         if each.key > before.key + 1:
-            missing = (
-                f"key {before.key + 1:,} is"
-                if each.key == before.key + 2
-                else (f"the keys {before.key + 1:,} to {each.key - 1:,} are")
-            )
+            first, last = before.key + 1, each.key - 1
+            missing = f"key {first:,} is" if first == last else f"the keys {first:,} to {last:,} are"
             raise OperationError(
                 f"There is a gap between {files}: {missing} missing inside a range, which is not allowed. Keys may be "
                 "missing only between two ranges. Nothing was written."
@@ -263,7 +247,7 @@ def check_free(ranges: Sequence[Range], dataset: str, taken: Iterable[Taken]) ->
     """Refuse ranges that share keys with those of the dataset. Raises OperationError and SourceError."""
     existing = sorted(taken, key=lambda each: each[0].first)
     firsts = [named.first for named, _ in existing]
-    widest = list(accumulate(existing, _wider))
+    widest = list(accumulate(existing, lambda *both: max(both, key=lambda each: each[0].last)))
     shared = [
         (datapoints, *widest[before - 1])
         for datapoints in ranges
@@ -278,26 +262,10 @@ def check_free(ranges: Sequence[Range], dataset: str, taken: Iterable[Taken]) ->
         )
 
 
-def _wider(one: Taken, other: Taken) -> Taken:
-    return one if one[0].last >= other[0].last else other
-
-
-def _holders(dataset: str, root: Folder) -> Iterator[Folder]:
-    """The existing folders with the ranges of a dataset."""
-    for above, beneath in _HOLDERS:
-        holder: Folder | None = root
-        for name in (above, dataset, beneath):
-            holder = holder.inside(name) if holder is not None else None
-        if holder is not None:
-            yield holder
-
-
 def _existing_ranges(holders: Iterable[Folder]) -> Iterator[Taken]:
     """The ranges in these folders, including those with only metadata left."""
     for holder in holders:
         for entry in holder.entries():
-            named = range_name(
-                entry.name.removesuffix(".metadata").removesuffix(".index").removesuffix(".tar") + ".tar"
-            )
-            if named is not None:
+            stem = entry.name.removesuffix(".metadata").removesuffix(".index").removesuffix(".tar")
+            if (named := range_name(f"{stem}.tar")) is not None:
                 yield named, entry.name
