@@ -224,8 +224,8 @@ def _chosen(
 
     width = words * _WORD_BYTES or _WORD_BYTES // 2
     limit = int(share * 2**64) if share < 1 else 2**64
-    hashes: list[Numbers] = []
-    places: list[Numbers] = []
+    hashes: list[Numbers] = [np.zeros(0, dtype=np.uint64)]
+    places: list[Numbers] = [np.zeros(0, dtype=np.uint64)]
     count = 0
     for at in range(start, stop - width + 1, _BLOCK_BYTES):
         data = read_exactly(source, at, min(_BLOCK_BYTES + width - 1, stop - at))
@@ -245,8 +245,6 @@ def _chosen(
                 hashes[i], places[i] = each[few], places[i][few]
             count = sum(map(len, hashes))
         progress.advance(0)
-    if not hashes:
-        return np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.uint64)
     return np.concatenate(hashes), np.concatenate(places)
 
 
@@ -281,13 +279,9 @@ def _single(hashes: Numbers) -> NDArray[np.int64]:
     """The indices of the hashes that occur once, in order of the hashes."""
     import numpy as np
 
-    order: NDArray[np.int64] = np.argsort(hashes, kind="stable")
-    ordered = hashes[order]
-    alone = np.ones(len(ordered), dtype=bool)
-    same = ordered[1:] == ordered[:-1]
-    alone[1:] &= ~same
-    alone[:-1] &= ~same
-    return order[alone]
+    _, places, counts = np.unique(hashes, return_index=True, return_counts=True)
+    alone: NDArray[np.int64] = places[counts == 1]
+    return alone
 
 
 def ascending(values: Sequence[int]) -> list[int]:
