@@ -237,13 +237,17 @@ Damage = Callable[[Made, Random], bytes]
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of damage: to archives of which formats, what names it, and how large they have to be."""
+    """One kind of damage: to archives of which formats, what names it, and how large they have to be.
+
+    ``beside`` damages the metadata of a range.
+    """
 
     name: str
     truth: frozenset[str]
     damage: Damage
     formats: tuple[str, ...] = FORMATS
     size: int = 0
+    beside: Callable[[bytes], bytes] = bytes
 
 
 KINDS: list[Kind] = []
@@ -732,6 +736,29 @@ def _headers_of_a_mail_in_front(made: Made, random: Random) -> bytes:
     )
 
 
+# Metadata of a range that a program wrote in another way.
+
+
+def rehashed(metadata: bytes, change: Callable[[int], str | int]) -> bytes:
+    """The metadata of a range with each hash written anew."""
+    rows = json.loads(zstandard.ZstdDecompressor().decompress(metadata))
+    return writers.metadata({**each, "data_hash": change(int(each["data_hash"], 16))} for each in rows)
+
+
+def turned_round(digest: int) -> str:
+    return f"{int.from_bytes(digest.to_bytes(8, 'big'), 'little'):x}"
+
+
+KINDS += [
+    Kind(name, frozenset({"datas3t-metadata-spelling"}), lambda made, _: made.data, ("datas3t",), 0, beside)
+    for name, beside in (
+        ("hashes-in-decimal", lambda metadata: rehashed(metadata, str)),
+        ("hashes-as-numbers", lambda metadata: rehashed(metadata, int)),
+        ("hashes-turned-round", lambda metadata: rehashed(metadata, turned_round)),
+    )
+]
+
+
 # The end, and what stands behind it.
 
 
@@ -961,7 +988,8 @@ def damaged(one: Kind, made_format: str, seed: int, number: int = 0) -> Case:
     random = Random(f"{seed}/{one.name}/{made_format}/{number}")
     made = make(made_format, random, one.size)
     data = one.damage(made, random)
-    return Case(one.name, made_format, data, one.truth, made.metadata, made.data, made.proofs)
+    metadata = None if made.metadata is None else one.beside(made.metadata)
+    return Case(one.name, made_format, data, one.truth, metadata, made.data, made.proofs)
 
 
 def cases(seed: int, each: int = 1) -> Iterator[Case]:

@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
 from hashlib import blake2s
+from typing import Any
 
 import zstandard
 
@@ -219,7 +220,7 @@ def datarange(first: int, contents: Sequence[tuple[str, bytes]]) -> tuple[bytes,
     return bytes(tar + bytes(1024)), rows
 
 
-def metadata(rows: Iterable[dict[str, str]]) -> bytes:
+def metadata(rows: Iterable[dict[str, Any]]) -> bytes:
     """The rows as the ``.tar.metadata`` object holds them."""
     text = json.dumps(list(rows), separators=(",", ":")).encode()
     return zstandard.ZstdCompressor(level=19).compress(text)

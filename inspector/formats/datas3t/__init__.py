@@ -23,7 +23,11 @@ def _damage() -> Damage:
     from inspector.formats.datas3t import datapoints
 
     return DAMAGE._replace(
-        named=True, beside=(".metadata",), missing=datapoints.missing, landmarks=datapoints.landmarks
+        named=True,
+        beside=(".metadata",),
+        missing=datapoints.missing,
+        landmarks=datapoints.landmarks,
+        undecided=datapoints.undecided,
     )
 
 

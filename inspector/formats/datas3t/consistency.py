@@ -202,6 +202,12 @@ def check_row_form(emitter: Emitter, rows: Rows) -> None:
     """Check that the metadata rows are in key order and spelled as specified, each field once."""
     if any(key < before for before, key in pairwise(rows.ids)):
         emitter.report(codes.METADATA_ORDER, "The rows of the metadata are not in the order of their keys.")
+    if rows.written:
+        emitter.report(
+            codes.METADATA_SPELLING,
+            f"The hashes in the metadata are written {rows.written}, not as lower-case hexadecimal numbers. They are "
+            "read so here; readers that follow the specification reject every datapoint.",
+        )
     if rows.misspelled:
         row, fields = next(iter(rows.misspelled.items()))
         emitter.report(

@@ -5,15 +5,18 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from heapq import nsmallest
 
 from inspector.core.archive import Archive
 from inspector.core.damage import Landmark, Missing
 from inspector.core.field import Field
+from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
 from inspector.core.member import HAS_DIGEST, Members
 from inspector.core.numbers import grouped
 from inspector.core.source import Source, SourceError
 from inspector.core.span import Span
+from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._damage import sampled
 from inspector.formats._kinds import INDEX_ENTRY
 from inspector.formats._tar.damage import missing as tar_missing
@@ -29,6 +32,10 @@ NONE = -1
 ROW_MISSING = "datas3t-metadata-row-missing"
 ROW_BROKEN = "datas3t-metadata-row"
 FIELD_TWICE = "datas3t-metadata-field-twice"
+
+_PROBES = 3
+"""Datapoints that may be read to find out how hashes are written: some may be damaged."""
+_MAX_PROBED_BYTES = 1 << 20
 
 AGREES = "Agrees with the tar."
 
@@ -98,8 +105,11 @@ class RangeRecords:
         found.update(() if index is None else (index[row][0] for row in range(len(index))))
         return sorted(offset for offset in found if offset < size)
 
-    def assign_rows(self, members: Members) -> None:
-        """Find the keys and the rows of the members, and fill in their digests."""
+    def assign_rows(self, members: Members, source: Source | None = None) -> None:
+        """Find the keys and the rows of the members, and fill in their digests.
+
+        ``source`` is the tar, where a small datapoint may be read to find out how the hashes are written.
+        """
         self.members = members
         self.keys = [None] * len(members)
         for index in range(len(members)):
@@ -110,10 +120,34 @@ class RangeRecords:
         self.row_of = array("q", (NONE if key is None else self.row_by_key.get(key, NONE) for key in self.keys))
         if members.digests is None or members.marks is None:
             return
+        if source is not None:
+            self._turn_hashes(source)
         for index, row in enumerate(self.row_of):
             if row != NONE:
                 members.digests[index] = self.rows.hashes[row]
                 members.marks[index] |= HAS_DIGEST
+
+    def _turn_hashes(self, source: Source) -> None:
+        """Turn the bytes of all hashes round, if so they match some of the smallest datapoints, and not as they are."""
+        # Imported here because start-up must not wait for it.
+        import xxhash
+
+        members = self.members
+        described = (each for each, row in enumerate(self.row_of) if row != NONE and members.stored(each))
+        for index in nsmallest(_PROBES, described, key=members.stored):
+            if members.stored(index) > _MAX_PROBED_BYTES:
+                return
+            recorded = self.rows.hashes[self.row_of[index]]
+            try:
+                data = source.read(members.starts[index], members.stored(index))
+            except SourceError:  # who reads the datapoint is told
+                continue
+            digest = xxhash.xxh64_intdigest(data)
+            if digest == recorded:
+                return
+            if digest.to_bytes(8, "little") == recorded.to_bytes(8, "big"):
+                self.rows.turn()
+                return
 
     def extras(self, index: int) -> Iterator[Field]:
         """The rows of one member as fields that own no bytes of this file."""
@@ -233,6 +267,20 @@ def missing(archive: Archive) -> Missing | None:
     """What is cut off: the metadata may list datapoints that would begin at the end of the file or behind it."""
     begins = archive.detail.rows.begins if isinstance(archive.detail, RangeRecords) else ()
     return tar_missing(archive, any(begin >= archive.source.size for begin in begins))
+
+
+def undecided(archive: Archive) -> str:
+    """That no hash matches, although all headers of the tar do: then the metadata is the suspect."""
+    verdicts, wrong = archive.verdicts, VERDICTS.index(Verdict.MISMATCH)
+    number = verdicts.count(wrong)
+    damaged = any(each.code.startswith("tar-") and each.severity is Severity.ERROR for each in archive.findings)
+    if number < _MIN_MISMATCHES or number < len(verdicts) or damaged:
+        return ""
+    return f"None of {number:,} hashes matches, and all headers hold: the metadata is perhaps of another data set."
+
+
+_MIN_MISMATCHES = 3
+"""Fewer datapoints may all have changed."""
 
 
 def landmarks(archive: Archive) -> Sequence[Landmark]:

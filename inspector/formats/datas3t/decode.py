@@ -84,7 +84,7 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
         records.layout = emitter.archive.detail
         if is_sparing(source):
             lazy_range.report_walked(emitter, records)
-    records.assign_rows(emitter.members)
+    records.assign_rows(emitter.members, None if is_sparing(source) else source)
     emitter.archive.detail = records
     emitter.archive.checksums = checksum_table(emitter.archive, records, emitter.archive.checksums)
     progress.advance(0)

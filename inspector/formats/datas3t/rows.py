@@ -53,7 +53,8 @@ class Rows:
 
     All maps are by row: ``unreadable`` names the fields that cannot be parsed, ``misspelled`` those that can but are
     not written as specified, ``repeated`` lists the values of fields that occur more than once; the last counts.
-    ``contradictory`` are the rows whose repeated values differ.
+    ``contradictory`` are the rows whose repeated values differ. ``written`` says how all hashes are written, where that
+    is not as specified; they are read so.
     """
 
     def __init__(self) -> None:
@@ -63,6 +64,7 @@ class Rows:
         self.misspelled: dict[int, str] = {}
         self.repeated: dict[int, str] = {}
         self.contradictory: set[int] = set()
+        self.written = ""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -70,6 +72,11 @@ class Rows:
     def broken(self) -> dict[int, int]:
         """Unreadable rows whose key can be read, by that key."""
         return {self.ids[row]: row for row, bad in self.unreadable.items() if FIELDS[0] not in bad.split(" and ")}
+
+    def turn(self) -> None:
+        """Turn the bytes of each hash round: they were written least significant first."""
+        self.hashes.byteswap()
+        self.written = "with their bytes in the reverse order"
 
     def add(self, values: tuple[Any, ...]) -> None:
         """Add one row of raw JSON values in the order of FIELDS."""
@@ -136,8 +143,14 @@ def metadata_rows(text: bytes) -> Rows:
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise RowsError(f"Its JSON is not an array of rows: {error}.") from error
     rows = Rows()
-    for row in raw:
-        rows.add((row.id, row.begin_offset, row.end_offset, row.data_hash))
+    values = [(row.id, row.begin_offset, row.end_offset, row.data_hash) for row in raw]
+    digests = [_number(value, 10) for *_, value in values]
+    # No hash of 64 bits has more hexadecimal digits than 16.
+    if None not in digests and any(_number(value, 16) is None for *_, value in values):
+        values = [(*others, f"{digest:x}") for (*others, _), digest in zip(values, digests, strict=True)]
+        rows.written = "in decimal"
+    for each in values:
+        rows.add(each)
     if rows.unreadable or b"\\" in text or any(text.count(name) != len(rows) for name in _QUOTED_FIELDS):
         _find_repeated(rows, msgspec.json.decode(text, type=list[msgspec.Raw]))
     return rows
