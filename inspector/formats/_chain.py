@@ -144,7 +144,9 @@ class _Walk:
     def run(self) -> None:
         chain, size, at = self._chain, self._source.size, len(self._chain.magic)
         if self._source.read(0, at) != chain.magic:
-            self._emitter.report(chain.found.magic, f"The first {at} bytes are not those of such an archive.", (0, at))
+            self._emitter.report(
+                chain.found.magic, f"The first {at} bytes are not the signature of this format.", (0, at)
+            )
         while at < size:
             stated = chain.size_in(data := self._bytes(at, chain.header.size))
             if stated is not None:
@@ -216,7 +218,7 @@ class _Walk:
         member = None if isinstance(row, Kind) else row
         if size in (stop, end) or (end < size and chain.size_in(self._bytes(end, chain.header.size)) is not None):
             if self._bytes(stop, end - stop).strip(chain.filler):
-                message = f"The padding at byte {stop:,} is not {chain.filler!r}."
+                message = f"The padding byte at {stop:,} is not {chain.filler!r}."
                 self._emitter.report(chain.found.padding, message, (stop, end), member=member)
             return stop, end
         if stop < end and chain.size_in(self._bytes(stop, chain.header.size)) is not None:

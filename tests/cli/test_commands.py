@@ -395,7 +395,7 @@ def test_repair_saves_members_in_doubt_under_names_that_say_so(run: Run, tmp_pat
     path.write_bytes(caf([("a", b"first"), ("b", b"second"), ("c", b"third")])[1:])
     status, _, err = run("repair", path, "--to", copy)
     assert (status, copy.exists()) == (1, False)
-    assert "nothing to repair or to save" in err
+    assert "Nothing is written without your consent: --accept caf-salvage-doubtful saves" in err
     assert run("repair", path, "--doubtful")[0] == 2
     run("repair", path, "--to", copy, "--doubtful")
     assert [each["path"] for each in objects(run("list", copy, "--json")[1])] == ["a.doubtful", "b.doubtful"]

@@ -203,7 +203,7 @@ def test_programs_and_people_get_the_report(tmp_path: Path, capsys: pytest.Captu
 
     assert {"proved", "lost"} == {each["fate"] for each in members}
     assert all(each.keys() >= {"path", "fate", "why"} for each in members)
-    assert "Of its members 125 are proved, 0 are readable and unproved, and 1 is lost." in text
+    assert "Of its members, 125 are proved, 0 are readable but unproved, and 1 is lost." in text
     assert "       lost: noise/" in text
 
 

@@ -314,7 +314,7 @@ def test_members_that_claim_the_same_bytes_are_extracted_only_after_confirming(
     assert all(marks & SHARED for marks in archive.members.marks)
     (tmp_path / "a.caf").write_bytes(data)
     assert main(["extract", str(tmp_path / "a.caf"), "--to", str(tmp_path / "out")]) == 1
-    assert "only after confirming" in "".join(capsys.readouterr())
+    assert "not extracted without your consent" in "".join(capsys.readouterr())
     assert not [each for each in tmp_path.glob("out/**/*") if each.is_file()]
 
 

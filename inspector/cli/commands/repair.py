@@ -26,9 +26,8 @@ from inspector.cli.output import Lines, ProgressBar, complain, old_bytes, write_
 from inspector.cli.write_options import REMOVE_UNFINISHED, handle_unfinished_around, handle_unfinished_beside
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
-from inspector.core.repair import Outcome, Repair
+from inspector.core.repair import Fate, Outcome, Repair
 from inspector.core.source import SourceError
-from inspector.core.span import Spans
 from inspector.core.verdict import State
 from inspector.operations.edit.apply_repairs import DOUBTFUL_SALVAGES, apply_plan, describe, file_of, save_salvage
 from inspector.operations.edit.interrupted import DROP_JOURNAL, interrupted, recover, settle, ways_out
@@ -220,8 +219,16 @@ def _repair(part: LocationPart, options: argparse.Namespace, out: Lines) -> int:
     for sentence in (written.sentence, *written.warnings) if written is not None else ():
         out.say(f"  {visible(sentence)}")
     if options.to and written is None and not options.dry_run:
-        complain(f"{options.to} was not written: there is nothing to repair or to save.")
+        saving = " or ".join(f"--accept {each.code}{_saves(each)}" for each in planned.waiting)
+        why = f"Nothing is written without your consent: {saving}." if saving else "Nothing can be repaired or saved."
+        complain(f"{options.to} was not written. {why}")
     return _status(planned, options)
+
+
+def _saves(repair: Repair) -> str:
+    """How many members a salvage saves; empty for a repair."""
+    fates = [each.fate for each in repair.outcomes()] if repair.outcomes is not None else []
+    return f" saves {sum(each is not Fate.LOST for each in fates):,} of {len(fates):,}" if fates else ""
 
 
 def _status(planned: Plan, options: argparse.Namespace) -> int:
@@ -252,7 +259,7 @@ def _lines(label: str, shown: RepairPlan) -> list[str]:
     for row in shown.waiting:
         lines += _row(f"with --accept {row.code}: ", row)
     if shown.salvage is not None:
-        lines += _row("with --to COPY, where that is not enough: ", shown.salvage)
+        lines += _row("with --to COPY, if that is not enough: ", shown.salvage)
         lines += _report(shown.report)
     lines += [f"  Written beside it: {visible(name)}" for name in shown.beside]
     if shown.edit is not None:
@@ -266,7 +273,8 @@ def _row(lead: str, row: RepairRow) -> list[str]:
     said += [f"Nothing is lost: {row.lossless}"] if row.lossless else []
     said += [f"Assumed: {row.claim}"] if row.claim else []
     said += [f"Needs your consent: {row.consent}"] if row.consent else []
-    return [f"  {lead}{row.title}. [{row.code}{_places(row.spans)}]", *(f"     {each}" for each in said)]
+    places = "".join(f", bytes 0x{span.start:X}..0x{span.stop:X}" for span in row.spans)
+    return [f"  {lead}{row.title}. [{row.code}{places}]", *(f"     {each}" for each in said)]
 
 
 def _report(report: SalvageReport | None) -> list[str]:
@@ -279,22 +287,11 @@ def _report(report: SalvageReport | None) -> list[str]:
     return [f"     {report.sentence}", *shown, *rest]
 
 
-def _members(salvage: Repair | None) -> list[dict[str, str]] | None:
-    """What becomes of each member, for programs."""
-    if salvage is None or salvage.outcomes is None:
-        return None
-    return [member_object(each) for each in salvage.outcomes()]
-
-
 def member_object(each: Outcome) -> dict[str, str]:
     """A member by its name; its bytes in hexadecimal where the name does not show them."""
     name = each.path.decode("utf-8", "replace")
     lossy = {} if name.encode() == each.path else {"path_bytes": each.path.hex()}
     return {"path": name, **lossy, "fate": str(each.fate), "why": each.why}
-
-
-def _places(spans: Spans) -> str:
-    return "".join(f", bytes 0x{span.start:X}..0x{span.stop:X}" for span in spans)
 
 
 def _object(
@@ -321,7 +318,7 @@ def _object(
         "beside": list(shown.beside),
         "beside_old": beside,
         "left": list(shown.left),
-        "members": _members(salvage),
+        "members": [*map(member_object, salvage.outcomes())] if salvage and salvage.outcomes else None,
         "written": written is not None,
         "warnings": list(written.warnings) if written is not None else [],
     }

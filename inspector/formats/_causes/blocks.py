@@ -15,7 +15,7 @@ from inspector.core.damage import Damage
 from inspector.core.field import locate
 from inspector.core.finding import Finding
 from inspector.core.kinds import Kind
-from inspector.core.names import visible
+from inspector.core.names import brief
 from inspector.core.numbers import count, hexadecimal, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.span import Span, intersect, subtract, total, united
@@ -354,14 +354,13 @@ def changed_bytes(archive: Archive, left: Sequence[Finding]) -> FoundCause | Non
         return None  # each says more of itself
     else:
         first = f"Bytes between {low:,} and {high - 1:,} are not those that were written."
-    shown = ", ".join(visible(archive.members.path(each)) for each in members[:_MAX_NAMES])
+    shown = ", ".join(brief(archive.members.path(each)) for each in members[:_MAX_NAMES])
     more = f" and {len(members) - _MAX_NAMES:,} more" if len(members) > _MAX_NAMES else ""
-    about = f" They belong to {shown}{more}." if members else ""
+    about = f" Members affected: {shown}{more}." if members else ""
     left_out = untried(archive)
     message = (
-        f"{first} {count(len(left), 'finding')} about {in_bytes(total(spans))} from byte {low:,} on "
-        f"{'follow' if len(left) > 1 else 'follows'} from that.{about} It is no "
-        f"{'' if left_out else 'single flipped bit, no '}run of zeros and no copy of a neighbour"
+        f"{first} This explains {count(len(left), 'finding')} about {in_bytes(total(spans))} from byte {low:,} on."
+        f"{about} There is no {'' if left_out else 'single flipped bit, no '}run of zeros and no copy of a neighbour"
         f"{'' if undecided else ': a block was overwritten, or the copy is of another state'}. {left_out}"
         f"{'Another copy shows which it is.' if undecided else 'Restore these bytes from another copy.'}"
     )

@@ -23,7 +23,7 @@ from inspector.core.cause import LIKELY_CODE, PROVED_CODE, Cause, FoundCause, ab
 from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Finding
 from inspector.core.member import Codec
-from inspector.core.names import visible
+from inspector.core.names import brief
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.program.map_ordered import map_ordered
 from inspector.core.program.progress import Progress
@@ -253,8 +253,8 @@ def _restored(archive: Archive) -> str:
 
 def _subject(archive: Archive, checksum: Checksum) -> str:
     if checksum.member is not None:
-        return visible(archive.members.path(checksum.member))
-    return checksum.name.removeprefix("hash of ")
+        return brief(archive.members.path(checksum.member))
+    return checksum.name.removeprefix("hash of ").removeprefix("checksum of ")
 
 
 def _position(covered: SplicedSource, at: int) -> int:

@@ -363,7 +363,7 @@ def _compressed(file: _File) -> FoundCause | None:
         return None
     message = (
         f"This is {found.called}, not {file.what}. It begins with {file.head[: len(found.begins)].hex(' ')}."
-        f"{_inside(_unpacked(file, found))} Unpack it first with {found.command} and open what comes out"
+        f"{_inside(_unpacked(file, found))} Unpack it first with {found.command} and open the result"
         f"{f', or open what is inside as {file.name}!/ without that' if found.command in _OPENED_INSIDE else ''}."
     )
     return FoundCause(Cause.COMPRESSED, message, (Span(0, len(found.begins)),))
@@ -458,8 +458,8 @@ def _encoded(file: _File) -> FoundCause | None:
         with suppress(*NOT_CONVERTED):
             inside = decode(head)
     message = (
-        f'This is {found.kind}, not {file.what}. It begins "{_shown(file.head)}".{_inside(inside)} Something on the '
-        f"way allowed text only. Decode it first with {found.command.format(name=file.name)} and open what comes out."
+        f'This is {found.kind}, not {file.what}. It begins "{_shown(file.head)}".{_inside(inside)} A channel for '
+        f"text only needed that. Decode it first with {found.command.format(name=file.name)} and open the result."
     )
     return FoundCause(Cause.ENCODED_TEXT, message, (Span(0, file.source.size),))
 
@@ -473,7 +473,7 @@ def _encrypted(file: _File) -> FoundCause | None:
         return None
     message = (
         f"This is {found.called}, not {file.what}. It begins with {found.begins[:24].decode('ascii', 'replace')!r}. "
-        f"Decrypt it first with {found.command} and the key it was made with, and open what comes out."
+        f"Decrypt it first with {found.command} and the key it was made with, and open the result."
     )
     return FoundCause(Cause.ENCRYPTED, message, (Span(0, len(found.begins)),))
 
@@ -487,9 +487,9 @@ def _some_text(file: _File) -> FoundCause | None:
     if not all(_PRINTED.fullmatch(file.source.read(at, HEAD_BYTES)) for at in (*places, size - _MIN_TEXT_BYTES)):
         return None
     message = (
-        f'This is text, not {file.what}. It begins "{_shown(file.head)}", and no byte of the samples read is one that '
-        "cannot be printed. Something on the way allowed text only and encoded it, or it is another file. Decode it "
-        "the way it was encoded, or copy it again in binary mode."
+        f'This is text, not {file.what}. It begins "{_shown(file.head)}", and all bytes of the samples read can be '
+        "printed. A channel for text only needed that, or it is another file. Decode it the way it was encoded, or "
+        "copy it again in binary mode."
     )
     return FoundCause(Cause.ENCODED_TEXT, message, (Span(0, size),))
 

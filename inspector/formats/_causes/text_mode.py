@@ -55,9 +55,8 @@ def _line_ends(archive: Archive, survey: Survey, added: int | None) -> FoundCaus
         return _explanation(
             archive,
             f"The file was copied in text mode{twice}, which put a CR before each LF.",
-            f"All {count(lf, 'byte')} 0A follow a 0D, and nothing else is so in binary data: {in_bytes(times * lf)} "
-            "too many. "
-            f"{_AGAIN}. If no CR LF was in it before, taking each CR before an LF away (dos2unix -f) brings it back.",
+            f"A 0D stands before each of {count(lf, 'byte')} 0A, which binary data does not have: "
+            f"{in_bytes(times * lf)} too many. {_AGAIN}. If the original had no CR LF, dos2unix -f restores it.",
         )
     if binary and cr and not lf:
         return _explanation(
@@ -145,8 +144,8 @@ def _encoded_anew(archive: Archive, survey: Survey) -> FoundCause | None:
         return _explanation(
             archive,
             "The file was encoded as UTF-8 text, so each byte above 7F became two or more.",
-            "All of it is UTF-8, with control bytes between, and binary data is not. "
-            f"{_AGAIN}, or take the encoding back with iconv.",
+            "All of it is valid UTF-8 with control characters in it, which binary data is not. "
+            f"{_AGAIN}, or undo the encoding with iconv.",
         )
     pairs = counts[0xC2] + counts[0xC3]
     others = sum(counts[0xC4:]) + counts[0xC0] + counts[0xC1]

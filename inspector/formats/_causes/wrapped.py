@@ -191,7 +191,7 @@ def in_front(archive: Archive, progress: Progress) -> FoundCause | None:
     if repair is not None and (other is not None or start > MAX_SEARCHED_BYTES):
         loses = () if other is None else (f"{other.words[0].upper()}{other.words[1:]}.",)
         repair = replace(repair, loses=loses, lossless="", unsearched=other is None)
-    done = f"tail -c +{start + 1}" if repair is None else "repair with a copy as its target"
+    done = f"tail -c +{start + 1}" if repair is None else "repair --to COPY"
     them = "it" if data == _BOM else verb(start, "it", "them")
     proof = "" if repair is None else f", which has no error without {them}"
     message = (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from inspector.core.archive import Archive, CappedFindings, Emitter
 from inspector.core.field import LazyRows
 from inspector.core.member import Members
-from inspector.core.names import visible
+from inspector.core.names import brief, visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
@@ -67,7 +67,7 @@ class Padding:
             return
         members, stop = self._emitter.members, self._emitter.members.stops[index]
         where = (stop, stop + len(padding))
-        what = f"The padding after {visible(members.path(index))}, {in_bytes(len(padding))}, is not all zeros."
+        what = f"The padding after {brief(members.path(index))}, {in_bytes(len(padding))}, is not all zeros."
         if is_v7(self._emitter.archive, index):
             if not self._old.full():
                 why = "Programs that write such headers leave in it what was in their buffer."
@@ -175,7 +175,7 @@ def _header_checksum(source: Source, members: Members, at: int) -> Checksum:
     near = bisect_right(heads, at) - 1
     member = near if near >= 0 and at < members.starts[near] else None
     return Checksum(
-        "chksum of a header" if member is None else f"chksum of the header of {visible(members.path(member))}",
+        "checksum of a header" if member is None else f"checksum of the header of {visible(members.path(member))}",
         "sum of bytes",
         field.hex() if stored is None else f"{stored:x}",
         # Old programs summed signed bytes: if that sum matches, it is the one they computed.

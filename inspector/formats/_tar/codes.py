@@ -92,7 +92,7 @@ PAX_NUMBER = warning(
     "A number in an extended header is invalid, so the one in the member's own header is used.",
     CORRECT_WRITER,
 )
-PAX_TIME = warning("tar-pax-time", "A time in an extended header is outside any calendar.", CORRECT_WRITER)
+PAX_TIME = warning("tar-pax-time", "A time in an extended header is no date.", CORRECT_WRITER)
 PAX_TIME_EARLY = info("tar-pax-time", "A time in an extended header is before 1970, which some programs reject.")
 SPARSE_MAP = error(
     "tar-sparse-map",

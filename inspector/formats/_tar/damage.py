@@ -8,7 +8,7 @@ from inspector.core.archive import Archive
 from inspector.core.cause import Cause, FoundCause, about, wrong, wrong_codes
 from inspector.core.damage import Damage, Missing
 from inspector.core.finding import Finding, Severity
-from inspector.core.names import visible
+from inspector.core.names import brief, visible
 from inspector.core.numbers import grouped, in_bytes, verb
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
@@ -44,7 +44,7 @@ def missing(archive: Archive, goes_on: bool = False) -> Missing | None:
         return None  # its end is there, so what is missing stood before
     if "tar-truncated-data" in codes and stop >= size:
         least = stop - size + END_BYTES
-        name = visible(members.path(len(members) - 1))
+        name = brief(members.path(len(members) - 1))
         where = f"The member {name} goes on for {in_bytes(stop - size)}, and then a tar has two blocks of zeros."
         return Missing(least, where)
     if "tar-truncated-header" in codes:
@@ -116,7 +116,7 @@ def _shifted(archive: Archive) -> FoundCause | None:
     member, change = max(events, key=lambda each: abs(each[1]))
     part = part_of(change, _COPIED_SIZES)
     begin, end = members.starts[member], members.heads[member + 1]
-    name = visible(members.path(member))
+    name = brief(members.path(member))
     known = f" That is a multiple of {in_bytes(part)}, the size of parts that are copied at once." if part else ""
     size = in_bytes(abs(change))
     more = f" There are {len(events):,} such places." if len(events) > 1 else ""
@@ -164,7 +164,7 @@ def _lost_at_end(archive: Archive) -> FoundCause | None:
     lost = stop + 2 * BLOCK - source.size
     part = part_of(lost, _COPIED_SIZES)
     message = (
-        f"At least {in_bytes(lost)} are missing in {visible(members.path(member))}, or in what followed it. It should "
+        f"At least {in_bytes(lost)} are missing in {brief(members.path(member))}, or in what followed it. It should "
         f"end at byte {stop:,}, but the blocks that end a tar come before that. The members before it are whole. Copy "
         "the file again."
     )

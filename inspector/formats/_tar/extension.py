@@ -280,7 +280,7 @@ def _number_problems(key: bytes, value: bytes, shown: str) -> Iterator[tuple[Fin
         return
     time = _TIME.fullmatch(value)
     if time is None or int(time[2]) > _LAST_SECOND:
-        yield codes.PAX_TIME, f"has an {shown} outside any calendar ({text})"
+        yield codes.PAX_TIME, f"has an {shown} that is no date ({text})"
     elif time[1]:
         yield codes.PAX_TIME_EARLY, f"has an {shown} before 1970 ({text} seconds), which some programs reject"
 

@@ -224,7 +224,7 @@ def _moment(seconds: int) -> str:
     try:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
     except (ValueError, OverflowError, OSError):
-        return "A time outside any calendar."
+        return "A time that is no date."
 
 
 def _permissions(bits: int) -> str:

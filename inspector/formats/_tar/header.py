@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from inspector.core.archive import Emitter
 from inspector.core.member import Members
-from inspector.core.names import hazards, visible
+from inspector.core.names import brief, hazards
 from inspector.formats._tar import codes
 
 BLOCK = 512
@@ -221,7 +221,7 @@ class NameCheck:
             return
         self._found += 1
         if self._found <= MAX_NAMES_REPORTED:
-            shown = visible(name)
+            shown = brief(name)
             for hazard in found:
                 self._emitter.report(codes.NAME_HAZARD, f"The name '{shown}' {hazard}.", span, member=index)
 

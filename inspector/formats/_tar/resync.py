@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import FindingType
 from inspector.core.kinds import Kind
-from inspector.core.names import visible
+from inspector.core.names import brief
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, is_sparing, zeros_stop
@@ -240,7 +240,7 @@ class Cursor:
     @property
     def last_name(self) -> str:
         """The name of the last member, for the user."""
-        return visible(self.emitter.members.path(len(self.emitter.members) - 1))
+        return brief(self.emitter.members.path(len(self.emitter.members) - 1))
 
     def ends_in_zeros(self) -> bool:
         """Whether a member ends at the position, and the last byte of its data is zero."""
@@ -291,7 +291,7 @@ def header_at(cursor: Cursor, at: int) -> Header | None:
     cursor.layout.unfit += 1
     cursor.emitter.report(
         codes.CHECKSUM,
-        f"The header at byte {at:,} ({visible(found.name)}) does not match its checksum. Some of its bytes are wrong, "
+        f"The header at byte {at:,} ({brief(found.name)}) does not match its checksum. Some of its bytes are wrong, "
         "but it leads to the next header, so its member is listed.",
         (at, at + BLOCK),
         member=None if found.typeflag in EXTENSIONS else len(cursor.emitter.members),
@@ -592,8 +592,8 @@ def _pass_far_zeros(cursor: Cursor, limit: int) -> None:
     if recorded is not None and recorded >= limit:
         # Very many zeros would take hours to read; the price is members between here and that header.
         cursor.holes.add(
-            f"Zeros inside the archive at byte {start:,} end it for other programs. There are "
-            f"{in_bytes(recorded - start)}, of which the first {in_bytes(limit - start)} are zeros; the metadata says "
+            f"Zeros inside the archive at byte {start:,} end it for other programs. They fill the first "
+            f"{in_bytes(limit - start)} of {in_bytes(recorded - start)}; the metadata says "
             f"that a member begins at byte {recorded:,}, and there is a header.",
             (start, recorded),
         )
@@ -665,7 +665,7 @@ def _pass_hole(cursor: Cursor, block: int, at: int, what: str = "the next header
     more = f" The content of {cursor.last_name}, which ends there, is doubtful." if doubts else ""
     lost = f", after {in_bytes(at - zeros)} that belong to no member" if at > zeros else ""
     cursor.holes.add(
-        f"Zeros inside the archive at byte {start:,} end it for other programs. There are {in_bytes(zeros - start)}; "
+        f"Zeros inside the archive at byte {start:,} end it for other programs. They fill {in_bytes(zeros - start)}; "
         f"{what} at byte {at:,}{lost}. Members may have been lost here.{more}",
         (start, zeros),
         *doubts,

@@ -11,7 +11,7 @@ from inspector.core.archive import CappedFindings
 from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, HOLES, SPECIAL, UNREADABLE
-from inspector.core.names import visible
+from inspector.core.names import brief
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.span import Span
 from inspector.formats._kinds import TAR_EXTENSION
@@ -249,12 +249,12 @@ class _Walk:
         elif found.typeflag not in heads.TYPES:
             cursor.emitter.report(
                 codes.TYPEFLAG,
-                f"The type flag 0x{found.typeflag.hex()} of {visible(name)} is unknown. It is read as a file.",
+                f"The type flag 0x{found.typeflag.hex()} of {brief(name)} is unknown. It is read as a file.",
                 (at + 156, at + 157),
                 member=index,
             )
         if fault:
-            message = f"The map of the sparse file {visible(name)} {fault.problem}. Its content cannot be restored."
+            message = f"The map of the sparse file {brief(name)} {fault.problem}. Its content cannot be restored."
             cursor.emitter.report(codes.SPARSE_MAP, message, fault.span, member=index)
         self._doubt_header(index, head, at, found)
         cursor.fill(min(end, start + aligned(stored)))
@@ -269,7 +269,7 @@ class _Walk:
         if start + stored > end and not stepped_back:
             cursor.emitter.report(
                 codes.TRUNCATED_DATA,
-                f"{visible(cursor.emitter.members.path(index))} is cut off: only {grouped(max(0, end - start))} of its "
+                f"{brief(cursor.emitter.members.path(index))} is cut off: only {grouped(max(0, end - start))} of its "
                 f"{in_bytes(stored)} are in the file.",
                 (min(start, end), end),
                 member=index,
@@ -285,7 +285,7 @@ class _Walk:
             cursor.layout.doubtful.append(index)
             cursor.emitter.report(
                 codes.NAME_CUT,
-                f"The name {visible(found.name)} may be cut off. It fills its field, and an extended header with the "
+                f"The name {brief(found.name)} may be cut off. It fills its field, and an extended header with the "
                 "whole name may be lost before it.",
                 (at, at + heads.NAME_BYTES),
                 member=index,
@@ -313,7 +313,7 @@ class _Walk:
         index = cursor.emitter.members.append(name, start, start, head=head, marks=UNREADABLE)
         cursor.emitter.report(
             codes.SIZE,
-            f"The size of {visible(name)} is {wrong}, so the place of the next header is unknown. "
+            f"The size of {brief(name)} is {wrong}, so the place of the next header is unknown. "
             + ("The rest is not read." if another is None else f"{where} at byte {another:,}."),
             (at + 124, at + 136),
             member=index,
@@ -329,7 +329,7 @@ class _Walk:
         mode = heads.number(self._cursor.block(at)[heads.PLACES["mode"]]) or 0
         if mode & heads.SET_ID and not self._set_id.full():
             message = (
-                f"The permissions of {visible(self._cursor.emitter.members.path(index))} ({mode & 0o7777:o}) let it "
+                f"The permissions of {brief(self._cursor.emitter.members.path(index))} ({mode & 0o7777:o}) let it "
                 "run with the rights of its owner or group. Do not restore them when extracting."
             )
             self._set_id.add(message, ((at + heads.PLACES["mode"].start, at + heads.PLACES["mode"].stop),), index)
@@ -343,7 +343,7 @@ class _Walk:
 
     def _check_link(self, at: int, index: int, size: int, target: bytes) -> None:
         """Report a link without a target, or with a size, which has to be 0 (POSIX, ustar: linkname and size)."""
-        name = visible(self._cursor.emitter.members.path(index))
+        name = brief(self._cursor.emitter.members.path(index))
         if not target and not self._links.full():
             self._links.add(f"The link {name} has no target.", ((at, at + BLOCK),), index)
         if size and not self._sized_links.full():
@@ -357,9 +357,9 @@ class _Walk:
         self._special += 1
         if self._special > MAX_SPECIAL_REPORTED:
             return
-        name = visible(self._cursor.emitter.members.path(index))
+        name = brief(self._cursor.emitter.members.path(index))
         kind = heads.TYPES[found.typeflag]
-        where = f" to {visible(target)}" if target and found.typeflag in heads.LINKS else ""
+        where = f" to {brief(target)}" if target and found.typeflag in heads.LINKS else ""
         self._cursor.emitter.report(
             codes.SPECIAL,
             f"{name} is a {kind}{where}. It is listed, but its content is not read.",

@@ -63,7 +63,7 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
         number = f"{'at least ' if directory.strays.unsearched else ''}{count(len(found), 'member')}"
         emitter.report(
             codes.ELSEWHERE,
-            f"Whole members are not where the archive says they are: {number}, the first "
+            f"Whole members are not where the archive says they are: {number}. The first is "
             f"{brief(found[0].name)} at byte {grouped(found[0].head)}.",
             *((each.head, each.stop) for each in islice(found, MAX_FINDINGS_PER_KIND)),
         )

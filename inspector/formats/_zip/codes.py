@@ -184,7 +184,7 @@ DESCRIPTOR_WIDTH = warning(
     "A data descriptor has sizes of the wrong width for its member.",
     CORRECT_WRITER,
 )
-EXTRA_MALFORMED = warning("zip-extra-malformed", "An extra field is not as specified.", CORRECT_WRITER)
+EXTRA_MALFORMED = warning("zip-extra-malformed", "An extra field is malformed.", CORRECT_WRITER)
 EXTRA_REPEATED = warning(
     "zip-extra-repeated",
     "An extra field has a record twice, and programs differ in which one they use.",
@@ -203,7 +203,7 @@ STORED_SIZE = error(
     "A stored member has two different sizes.",
     _WHICH,
 )
-TIME = warning("zip-time", "A time is outside any calendar.", CORRECT_WRITER)
+TIME = warning("zip-time", "A time is no date.", CORRECT_WRITER)
 ATTRIBUTES = warning(
     "zip-attributes",
     "The attributes of a member contradict its name or its content.",

@@ -335,12 +335,12 @@ def _list_local_files(source: Source, emitter: Emitter, directory: Directory, st
         directory.append(path, begin, min(begin + stored, source.size), size, codec, local.crc, found.head)
         directory.descriptors[index] = found.descriptor
         report_name(emitter, name, local.flags, (found.head + LOCAL_SIZE, extra_at), index)
-        missing = begin + stored - source.size
+        missing = min(begin + stored - source.size, stored)
         if missing > 0:
             emitter.report(
                 codes.MEMBER_CUT_OFF,
-                f"The file ends inside the data of {brief(path)}: {in_bytes(missing)} of {in_bytes(stored)} "
-                f"{verb(missing, 'is', 'are')} missing.",
+                f"The file ends before the data of {brief(path) or '(no name)'} does: {missing:,} of its "
+                f"{in_bytes(stored)} {verb(missing, 'is', 'are')} missing.",
                 (begin, source.size),
                 member=index,
             )

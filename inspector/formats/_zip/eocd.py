@@ -145,9 +145,9 @@ def report_not_at_end(source: Source, eocd: Eocd, candidates: Sequence[int]) -> 
     eocd.problems.append(
         Problem(
             codes.END_NOT_AT_END if rest.size and readable else codes.END_NOT_FOUND,
-            f"The file does not end with an end of central directory record. Candidates are at {places}. Either "
-            f"{in_bytes(rest.size)} after the one at {eocd.record.start:,} {verb(rest.size, 'belongs', 'belong')} to "
-            "nothing, or its comment is cut off.",
+            f"The file does not end with an end of central directory record. Such records are at {places}. Either the "
+            f"{in_bytes(rest.size)} after the one at {eocd.record.start:,} "
+            f"{verb(rest.size, 'belongs', 'belong')} to nothing, or its comment is cut off.",
             (eocd.record, rest) if rest.size else (eocd.record,),
         )
     )

@@ -331,7 +331,7 @@ def report_extra(emitter: Emitter, data: bytes, place: ExtraPlace, *, names: boo
     for what, text, start, stop in extra_faults(data, local=place.local):
         emitter.report(
             what,
-            f"The extra field in {place.text} is not as specified. {text}.",
+            f"The extra field in {place.text} is malformed. {text}.",
             (place.start + start, place.start + stop),
             member=place.member,
         )

@@ -21,7 +21,7 @@ from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
 from inspector.core.layout import Part, fields_of
 from inspector.core.limits import BOUNDS
 from inspector.core.member import SHARED, UNREADABLE, Codec
-from inspector.core.names import visible
+from inspector.core.names import brief, visible
 from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.source import Source, Stored, is_sparing
 from inspector.core.span import Span
@@ -350,7 +350,7 @@ def lay_rows(source: Source, emitter: Emitter, directory: Directory, limit: int,
     for orphan in orphans:
         span, what = (orphan.head, orphan.stop), codes.ORPHAN
         message = (
-            f"The member {visible(orphan.name)} at {orphan.head:,} is not in the central directory. It was deleted, or "
+            f"The member {brief(orphan.name)} at {orphan.head:,} is not in the central directory. It was deleted, or "
             "it is hidden."
         )
         if not orphan.name and orphan.stop == orphan.begin:
@@ -461,8 +461,8 @@ def _report_overlap(emitter: Emitter, directory: Directory, overlap: Overlap, in
     members, (earlier, later, start, stop) = directory.members, overlap
     emitter.report(
         codes.OVERLAP,
-        f"{visible(members.path(later))} (member {later}) and {visible(members.path(earlier))} (member {earlier}) "
-        "claim the same bytes. They are shown as bytes of the second.",
+        f"{brief(members.path(later))} (member {later}) and {brief(members.path(earlier))} (member {earlier}) "
+        f"claim the same bytes, which are shown as those of member {earlier}.",
         (start, stop),
         member=index,
     )

@@ -9,7 +9,7 @@ from operator import lt
 
 from inspector.core.archive import MAX_FINDINGS_PER_KIND, CappedFindings, Emitter
 from inspector.core.member import UNREADABLE, Members
-from inspector.core.names import hazards, visible
+from inspector.core.names import brief, hazards
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.span import Span
 from inspector.formats._damage import Doubled
@@ -31,17 +31,17 @@ def report_ranges(emitter: Emitter, stop: int, members: Members, entries: EntryS
             continue
         if (reversed_ones if first > last else outside).full():
             continue
-        name = visible(members.path(member))
+        name = brief(members.path(member))
         if first > last:
             message = (
                 f"The range of '{name}' is reversed: start_byte {grouped(first)} is past end_byte {grouped(last)}."
             )
             reversed_ones.add(message, [*entries.of(member, START), *entries.of(member, END)], member)
         elif last > stop:
-            missing = in_bytes(last - max(first, stop))
+            missing = last - max(first, stop)
             message = (
                 f"'{name}' is out of range: it ends at byte {grouped(last)}, but the data section ends at byte "
-                f"{grouped(stop)}. {missing} {verb(last - max(first, stop), 'is', 'are')} missing."
+                f"{grouped(stop)}." + (f" {in_bytes(missing)} {verb(missing, 'is', 'are')} missing." if missing else "")
             )
             numbers = [*entries.of(member, START)] if first > stop else []
             present = [(first, stop)] if first < stop else []
@@ -57,7 +57,7 @@ def report_layout(emitter: Emitter, members: Members, rows: Rows, entries: Entry
     """
     overlaps = CappedFindings(emitter, codes.OVERLAP, "overlaps")
     for earlier, later, start, stop in rows.overlaps:
-        names = f"'{visible(members.path(earlier))}' and '{visible(members.path(later))}'"
+        names = f"'{brief(members.path(earlier))}' and '{brief(members.path(later))}'"
         overlaps.add(
             f"{names} overlap: both claim {in_bytes(stop - start)} from byte {grouped(start)} on.",
             [(start, stop), *entries.of(earlier, END), *entries.of(later, START)],
@@ -85,7 +85,7 @@ def report_unlisted(emitter: Emitter, members: Members, moved: int) -> None:
     if last >= 0 and members.path(last) == UNLISTED % (start - moved, stop - moved):
         emitter.report(
             codes.UNLISTED,
-            f"'{visible(members.path(last))}' holds {in_bytes(stop - start)} whose entries were lost before the index "
+            f"'{brief(members.path(last))}' holds {in_bytes(stop - start)} whose entries were lost before the index "
             "was repaired. They are members one after another; their names and sizes are not known.",
             (start, stop),
             member=last,
@@ -176,7 +176,7 @@ def report_names(emitter: Emitter, members: Members, suspects: Iterable[int], en
         path = members.path(member)
         for hazard in hazards(path):
             if not names.full():
-                names.add(f"The name '{visible(path)}' {hazard}.", [*entries.of(member, "name")], member)
+                names.add(f"The name '{brief(path)}' {hazard}.", [*entries.of(member, "name")], member)
     names.close()
 
 

@@ -15,7 +15,7 @@ from itertools import islice
 
 from inspector.core.finding import FindingType, Severity
 from inspector.core.member import LARGEST, UNREADABLE
-from inspector.core.names import visible
+from inspector.core.names import brief
 from inspector.core.numbers import grouped
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
@@ -246,7 +246,7 @@ class _Reader:
             if word in seen:
                 self.report(
                     codes.INDEX_DUPLICATE_KEY,
-                    f"The index has a duplicate key '{visible(word)}'. Most readers silently keep the last one.",
+                    f"The index has a duplicate key '{brief(word)}'. Most readers silently keep the last one.",
                     key,
                 )
             seen.add(word)
@@ -275,14 +275,14 @@ class _Reader:
             self.entries()
             return
         if word not in (b"files", b"format_version"):
-            message = f"The index has a key '{visible(word)}', which the specification does not define."
+            message = f"The index has a key '{brief(word)}', which the specification does not define."
             self.report(codes.INDEX_EXTRA_KEY, message, key)
         value = self.scanner.value()
         text = self.data[value.start : value.stop]
         if word == b"files":
             self.report(codes.INDEX_WRONG_TYPE, "'files' is not an object, so it lists no members.", value)
         elif word == b"format_version" and text != b'"1.0"' and (text[:1] != b'"' or unquoted(text) != b"1.0"):
-            shown = visible(text[:64])
+            shown = brief(text[:64])
             message = f"format_version is {shown}, an unknown version. The index is read as version 1.0."
             self.report(codes.VERSION_UNKNOWN, message, value)
 
@@ -371,7 +371,7 @@ class _Reader:
             at = self.index.positions[earlier]
             self.report(
                 codes.DUPLICATE_NAME,
-                f"The name '{visible(name)}' is a duplicate: the index also has it at byte {grouped(at)}. Most readers "
+                f"The name '{brief(name)}' is a duplicate: the index also has it at byte {grouped(at)}. Most readers "
                 "silently keep the last one.",
                 key,
                 entry,
@@ -386,7 +386,7 @@ class _Reader:
         name = self.named(key)
         numbers: dict[bytes, int | None] = {}
         try:
-            self.numbers(visible(name), numbers)
+            self.numbers(brief(name), numbers)
         finally:
             start, stop = numbers.get(b"start_byte"), numbers.get(b"end_byte")
             marks = UNREADABLE if start is None or stop is None else 0
@@ -418,7 +418,7 @@ class _Reader:
                 if len(self.index.problems) < MAX_PROBLEMS:  # the words of very many take time
                     self.report(
                         codes.ENTRY_EXTRA_KEY,
-                        f"The entry of '{shown}' has a key '{visible(word)}', which the specification does not define.",
+                        f"The entry of '{shown}' has a key '{brief(word)}', which the specification does not define.",
                         key,
                         entry,
                     )
@@ -437,6 +437,6 @@ class _Reader:
             wrong, what = "far out of range", codes.NUMBER_OUT_OF_RANGE
         else:
             return int(text)
-        message = f"{word} of '{shown}' is {visible(text[:40])}, {wrong}, so its data cannot be read."
+        message = f"{word} of '{shown}' is {brief(text[:40])}, {wrong}, so its data cannot be read."
         self.report(what, message, value, len(self.index))
         return None

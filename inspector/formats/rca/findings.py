@@ -48,11 +48,11 @@ _CAPPED = (
 _CONVENTIONS = {
     Convention.RCARCH: (
         "The hashes follow the convention of rcarch: they cover the reset blocks' hash bytes too. rcarch "
-        "accepts the archive; a reader that keeps to the specification does not."
+        "accepts the archive; a reader that follows the specification does not."
     ),
     Convention.SPECIFICATION: (
         "The hashes follow the convention of the specification: they leave out the reset blocks' hash bytes. "
-        "A reader that keeps to the specification accepts the archive; rcarch does not."
+        "A reader that follows the specification accepts the archive; rcarch does not."
     ),
 }
 _CONFIRMED_BY_CHUNK = (
@@ -184,8 +184,8 @@ class _Explanation:
         where = "chunk metadata" if hashes.final(row) else "reset block"
         computed = dict.fromkeys(digest for each in Convention if (digest := hashes.digest(row, each)))
         said = (
-            f"Hash mismatch at the {where} of {self._segment_name(row)}. It hashes to {' or '.join(computed)}, "
-            f"and the bytes from {grouped(place[0].start)} on say {hashes.stored(row).hex()}."
+            f"Hash mismatch at the {where} of {self._segment_name(row)}. It hashes to {' or '.join(computed)}; "
+            f"the hash stored at byte {grouped(place[0].start)} is {hashes.stored(row).hex()}."
         )
         what = codes.METADATA_HASH_MISMATCH if hashes.final(row) else codes.RESET_HASH_MISMATCH
         segment = hashes.segment(row)
@@ -220,9 +220,8 @@ class _Explanation:
         if row not in self._hashes.repaired:
             nearest = self._hashes.digest(row, self._hashes.convention_of(row))
             return (
-                f"It differs from {nearest} in one byte only, and a change of the segment would most likely change all "
-                "of a hash: so it seems to be the hash that has changed, and the segment to be whole; but no other "
-                "hash proves it."
+                f"The stored hash differs from {nearest} in one byte only. A change of the segment would change nearly "
+                "all bytes of a hash, so probably the hash changed and the segment is whole. No other hash proves it."
             )
         return (
             f"Only these {HASH_SIZE} bytes have changed: with the computed hash in their place the hash of "
@@ -268,24 +267,22 @@ class _Explanation:
     def _resumed(self, row: int) -> str:
         if self._hashes.segment(row) < 0:
             return (
-                "It covers nothing, so the right hash is the computed one. This looks like an archive whose first "
-                "append was interrupted, and that was resumed by a writer that copied the hash of the dead chunk "
-                "header."
+                "It covers nothing, so the right hash is the computed one. Probably the first append "
+                "was interrupted, and then resumed by a writer that copied the hash of the dead chunk header."
             )
         if self._hashes.confirmed_by_chunk(row):
             return (
-                "The segment ends exactly where a full chunk does: this looks like an archive that was resumed after "
-                "an interrupted append by a writer that copied the hash of the dead chunk header. "
+                "The segment ends exactly where a full chunk does. Probably an interrupted append was resumed by a "
+                "writer that copied the hash of the dead chunk header. "
                 f"{_CONFIRMED_BY_CHUNK}"
             )
         proof = ""
         if is_as_written(self._hashes, row):
             proof = " The next hash covers this one and is right, so it was written so."
         return (
-            "Yet every blob of the segment decodes, and it ends exactly where a full chunk does: this looks like an "
-            "archive that was resumed after an interrupted append by a writer that copied the hash of the dead chunk "
-            f"header.{proof} If so, nothing is lost, and the hash to be written is the computed one; but no hash "
-            "proves the segment's blobs whole."
+            "Yet every blob of the segment decodes, and it ends exactly where a full chunk does. Probably an "
+            f"interrupted append was resumed by a writer that copied the hash of the dead chunk header.{proof} If so, "
+            "nothing is lost, and the computed hash is the right one. No hash proves the segment's blobs whole."
         )
 
     def _first(self, row: int) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Severity
 from inspector.core.format import ProbeResult
-from inspector.core.names import visible
+from inspector.core.names import brief
 from inspector.core.pieces import Piece, PieceSource, PieceTable, RepeatedSource
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
@@ -80,17 +80,17 @@ def _report_taco_name(source: Source, emitter: Emitter, directory: Directory) ->
         return
     local = read_local(source, 0)
     if local is None:
-        cause = "has no local header at its start"
+        cause = "does not begin with a local header"
         spans = [(0, min(len(LOCAL), source.size))]
     else:
-        cause = f"begins with the member {visible(local.name)}"
+        cause = f"begins with the member {brief(local.name)}"
         spans = [(LOCAL_SIZE, LOCAL_SIZE + len(local.name))]
         if directory.first >= 0 and directory.listed:
             name = directory.central[directory.first] + CENTRAL_SIZE
             spans.append((name, name + len(local.name)))
     emitter.report(
         codes.NO_TACO_HEADER,
-        f"The file has the name of a TACO archive, but {cause} instead of TACO_HEADER. It is read as a plain ZIP "
-        "archive; programs for TACO will not find entries in it.",
+        f"The file has the name of a TACO archive, but no TACO_HEADER: it {cause}. It is read as a plain ZIP archive. "
+        "Programs for TACO find no entries in it.",
         *spans,
     )

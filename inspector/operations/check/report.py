@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from typing import Any
 
 from msgspec import Struct
 
 from inspector.core.finding import Finding
-from inspector.core.names import abridged, decoded, visible
+from inspector.core.names import brief, decoded, visible
 from inspector.core.numbers import count, hexadecimal, in_bytes
 from inspector.core.verdict import State, Verdict
 from inspector.formats._causes.diagnosis import Placed, folded
@@ -25,12 +25,12 @@ from inspector.operations.trace.tracing import row_lines, row_object
 _MAX_NAMES = 20
 """Members that are named because they are not verified; the rest are counted."""
 _NOT_CHECKED = "not checked"
-_MAX_EXPLAINED = 5
-"""Findings listed beneath their cause in text; the rest are counted."""
+_MAX_LISTED = 3
+"""Findings with one code, and places of one finding, that are listed in text; the rest are counted."""
 
 
 class _FindingRow(Struct, frozen=True):
-    """A finding of a report; ``label`` is its archive's path inside a folder, ``member`` its name."""
+    """A finding of a report; ``label`` begins it with its archive's path inside a folder, ``member`` is a name."""
 
     placed: Placed
     label: str
@@ -42,18 +42,22 @@ class _FindingRow(Struct, frozen=True):
 
     @property
     def message(self) -> str:
-        return f"{self.label}: {self.placed.message}" if self.label else self.placed.message
+        return self.label + self.placed.message
 
     @property
-    def place(self) -> str:
-        return " ".join(f"{hexadecimal(start)}..{hexadecimal(stop)}" for start, stop in self.finding.spans)
+    def details(self) -> list[str]:
+        """Where it is, and in which member; the first few places only."""
+        spans = [f"{hexadecimal(start)}..{hexadecimal(stop)}" for start, stop in self.finding.spans]
+        more = f" and {len(spans) - _MAX_LISTED:,} more" if len(spans) > _MAX_LISTED else ""
+        places = [f"bytes {' '.join(spans[:_MAX_LISTED])}{more}"] if spans else []
+        return places if self.member is None else [*places, f"member {brief(self.member) or '(no name)'}"]
 
 
 def _rows(report: CheckReport) -> Iterator[_FindingRow]:
     for finding in report.findings:
         yield _FindingRow(Placed(finding), "", None)
     for archive in report.archives:
-        label = inside(report.location, archive.source.name)
+        label = f"{where}: " if (where := inside(report.location, archive.source.name)) else ""
         for placed in folded(archive.findings, archive.diagnosis):
             member = archive.known_member(placed.finding.member)
             yield _FindingRow(placed, label, archive.members.path(member) if member is not None else None)
@@ -85,17 +89,15 @@ def _with_verdict(report: CheckReport, verdict: Verdict) -> Iterator[tuple[Verdi
     for archive in report.archives:
         label = inside(report.location, archive.source.name)
         for member in members_with(archive, verdict):
-            name = abridged(visible(archive.members.path(member)))
+            name = brief(archive.members.path(member)) or "(no name)"
             yield verdict, f"{visible(label)}/{name}" if label else name
 
 
 def _repairable(report: CheckReport) -> str:
     """The line that says how many findings a repair answers; empty if none."""
-    rows = (row for row in _rows(report) if not (row.placed.explains and row.finding.repair))
-    number = sum(row.finding.repair is not None for row in rows)
-    if not number:
-        return ""
-    return f"{count(number, 'finding')} can be repaired: repair --dry-run shows how, and what is lost or assumed."
+    number = sum(row.finding.repair is not None and not row.placed.explains for row in _rows(report))
+    said = f"{count(number, 'finding')} can be repaired: repair --dry-run shows how, and what is lost or assumed."
+    return said if number else ""
 
 
 def _ranges(report: CheckReport) -> list[tuple[str, State | None]]:
@@ -123,8 +125,7 @@ def as_text(report: CheckReport) -> str:
         # Nothing was opened, so there is nothing to sum up.
         return f"{visible(report.location)}: {visible(report.sentence)} [{report.findings[0].code}]\n"
     lines = [f"{visible(report.location)}: {visible(report.sentence)}", f"  {_summary(report)}"]
-    lines += [f"  {line}" for line in (*_range_lines(report), *_unverified(report))]
-    lines += _finding_lines(report)
+    lines += (*(f"  {line}" for line in (*_range_lines(report), *_unverified(report))), *_finding_lines(report))
     if dropped := sum(archive.findings_dropped for archive in report.archives):
         lines.append(f"  {count(dropped, 'more finding')} of the same kinds.")
     if repairable := _repairable(report):
@@ -142,26 +143,29 @@ def archive_readers(report: CheckReport) -> Iterator[tuple[str, Sequence[ReaderR
 
 
 def _finding_lines(report: CheckReport) -> Iterator[str]:
-    """The findings; of those that one cause explains a few beneath it, and how many more there are."""
-    shown = hidden = 0
-    for row in _rows(report):
-        if not row.placed.beneath:
-            if hidden:
-                yield f"    ... and {hidden:,} more with this cause; --json lists them"
-            shown = hidden = 0
-        elif shown >= _MAX_EXPLAINED:
-            hidden += 1
-            continue
-        else:
-            shown += 1
-        member = "" if row.member is None else f"member {abridged(visible(row.member))}"
-        details = filter(None, (row.finding.code, f"bytes {row.place}" if row.place else "", member))
-        indent = "    " if row.placed.beneath else "  "
-        yield f"{indent}{row.finding.severity}: {visible(row.message)} [{', '.join(details)}]"
-        if row.finding.repair:
-            yield f"{indent}  repair: {row.finding.repair} answers this"
-    if hidden:
-        yield f"    ... and {hidden:,} more with this cause; --json lists them"
+    """The findings, those of one cause beneath it; of many with one code the number and the first few."""
+    for beneath, rows in groupby(_rows(report), lambda row: row.placed.beneath):
+        kinds: dict[tuple[object, ...], list[_FindingRow]] = {}
+        for row in rows:
+            kinds.setdefault((*row.finding[:2], row.finding.repair, row.placed.explains), []).append(row)
+        for alike in kinds.values():
+            for some in [alike] if len(alike) > _MAX_LISTED else [[row] for row in alike]:
+                yield from (f"{'    ' if beneath else '  '}{line}" for line in _kind_lines(some))
+
+
+def _kind_lines(alike: Sequence[_FindingRow]) -> Iterator[str]:
+    """One finding, or the number of several with one code and the first of them; a cause says the repair beneath it."""
+    placed, finding = alike[0].placed, alike[0].finding
+    if len(alike) == 1:
+        yield f"{finding.severity}: {visible(alike[0].message)} [{', '.join((finding.code, *alike[0].details))}]"
+    else:
+        advice = "" if placed.beneath or placed.repair else f" {finding.advice}".rstrip()
+        yield f"{finding.severity}: {len(alike):,} findings of one kind.{advice} [{finding.code}]"
+        for row in alike[:_MAX_LISTED]:
+            yield f"  {visible(row.label + row.finding.message)} [{', '.join(row.details) or finding.code}]"
+        yield f"  ... and {len(alike) - _MAX_LISTED:,} more; --json lists them"
+    if placed.repair and not placed.beneath:
+        yield f"  repair: {placed.repair} answers {'these' if alike[1:] else 'this'}"
 
 
 def as_json(report: CheckReport) -> str:

@@ -13,6 +13,7 @@ from inspector.core.archive import Archive
 from inspector.core.cause import SPLIT_CODE
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.finding import brief
+from inspector.core.names import brief as brief_name
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.program.hints import Hint, already_exists, hint
@@ -82,7 +83,7 @@ def salvage_report(salvage: Repair | None) -> SalvageReport | None:
     for each in salvage.outcomes():
         numbers[each.fate] += 1
         if len(rows[each.fate]) < MAX_REPORT_ROWS:
-            rows[each.fate].append((visible(each.path), str(each.fate), each.why))
+            rows[each.fate].append((brief_name(each.path), str(each.fate), each.why))
     found = [row for some in rows.values() for row in some][:MAX_REPORT_ROWS]
     counted = (numbers[Fate.PROVED], numbers[Fate.READABLE], numbers[Fate.LOST])
     return SalvageReport(*counted, tuple(found), salvage.unsearched, bool(salvage.loses))
@@ -146,7 +147,7 @@ def _outcome(plan: Plan) -> str:
     if not left(plan.before):
         return "There is nothing to repair."
     waits = any(not each.is_salvage for each in plan.waiting)
-    unasked = "is repaired in place without consent" if waits else "can be repaired in place"
+    unasked = "is written without your consent" if waits else "can be repaired in place"
     return f"Nothing {unasked}. {_rest(plan)}"
 
 
@@ -154,7 +155,7 @@ def _rest(plan: Plan) -> str:
     """What can be done about the errors that no repair fixes."""
     options = []
     if plan.waiting:
-        more = count(len(plan.waiting), "more repair", "more repairs")
+        more = count(len(plan.waiting), "more repair" if plan.repairs else "repair")
         options.append(f"{more} {verb(len(plan.waiting), 'needs', 'need')} your consent")
     if plan.salvage is not None:
         options.append(f"{_saved(plan)} can be saved into a new archive")

@@ -191,7 +191,7 @@ class Planner:
             reason = f"it has {rounded(size)}"
         else:
             return False
-        selection.note(self.doubtful, member.index, f"is extracted only after confirming: {reason}")
+        selection.note(self.doubtful, member.index, f"is not extracted without your consent: {reason}")
         return True
 
     # ---- by place ----------------------------------------------------------------------------------------------

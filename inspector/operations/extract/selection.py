@@ -22,6 +22,7 @@ from inspector.core.names import (
     INVISIBLE,
     NO_COMPONENT,
     NOT_UTF_8,
+    brief,
     decoded,
     encoded,
     hazards,
@@ -72,7 +73,7 @@ class MemberSelection(Struct, frozen=True):
         """Add a problem of a member; ``sentence`` is the predicate, it follows the name."""
         problems.count += 1
         if problems.count <= MAX_PROBLEMS_LISTED:
-            path = visible(self.path(member)) or "(no name)"
+            path = brief(self.path(member)) or "(no name)"
             insort(problems.listed, Problem(self.first + member, path, with_full_stop(f"{path} {sentence}")))
 
 

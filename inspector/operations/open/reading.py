@@ -14,7 +14,7 @@ from msgspec import Struct
 from inspector.core.finding import Finding, Severity, brief
 from inspector.core.format import Concern
 from inspector.core.member import MISPLACED, SHARED, Member
-from inspector.core.names import visible
+from inspector.core.names import brief as brief_name
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError, is_remote
 from inspector.core.span import Span
@@ -26,7 +26,7 @@ from inspector.operations.open.opening import Opened
 _DIGEST_NAMES = {"crc32": "CRC-32", "xxh64": "xxHash64"}
 """Display names of the digests that archives record of decoded content."""
 
-CLAIMED = "something else in the archive claims bytes of it too"
+CLAIMED = "something else in the archive also claims some of its bytes"
 """Why a member with the mark SHARED is extracted only after confirming."""
 
 ELSEWHERE = "bytes were lost or inserted before or in it, so these may be other bytes than its own"
@@ -164,11 +164,11 @@ class Reading:
         marks, member = archive.members.marks_of(index), archive.members[index]
         computed = self._digest.hexdigest() if self._digest is not None else ""
         fits = self._digest is not None and computed == self._recorded
-        name = visible(member.path)
+        name = brief_name(member.path)
         if marks & MISPLACED:
             unproved = [f"The place of {name} is in doubt: {ELSEWHERE}."]
         else:
-            unproved = [f"{name} is not alone: {CLAIMED}."] if marks & SHARED else []
+            unproved = [f"{name} may be wrong: {CLAIMED}."] if marks & SHARED else []
             if self._digest is not None and not fits:
                 wrong.append(
                     f"The {_DIGEST_NAMES[self._algorithm]} of {name} does not fit: what was read gives {computed}, "

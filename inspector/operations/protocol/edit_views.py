@@ -55,7 +55,7 @@ class SalvageReport(Struct, frozen=True):
         if self.unsearched:
             lost = f"{lost}; the search ended before the file"
             proved = f"at least {proved}"
-        return f"Of its members {proved} proved, {readable} readable and unproved, and {lost}."
+        return f"Of its members, {proved} proved, {readable} readable but unproved, and {lost}."
 
 
 MAX_REPORT_ROWS = 1_000

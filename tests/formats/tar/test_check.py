@@ -46,7 +46,7 @@ def test_a_tar_of_nothing() -> None:
 def test_the_ledger_has_a_row_for_each_header() -> None:
     archive, _ = checked(SOUND)
     assert [row.name for row in archive.checksums] == [
-        f"chksum of the header of {name}" for name in ("a.txt", "empty", "b.bin", "full")
+        f"checksum of the header of {name}" for name in ("a.txt", "empty", "b.bin", "full")
     ]
     row = archive.checksums[2]
     with tarfile.open(fileobj=io.BytesIO(SOUND)) as other:

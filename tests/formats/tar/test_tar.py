@@ -295,7 +295,7 @@ def test_long_link_targets_and_pax_sparse_files() -> None:
     held = b"1\n0\n5\n".ljust(512, b"\0") + b"alpha"
     data = build([(link, b"")], tarfile.GNU_FORMAT)[:-1024] + extended(b"x", body) + build([("file", held)])
     archive = decoded(data)
-    assert "t" * 150 in archive.findings[0].message
+    assert "t" * 60 + "…" + "t" * 60 in archive.findings[0].message
     assert (archive.members[1].path, archive.members[1].size, archive.members[1].stored) == (b"real", 40000, 517)
     assert content(archive, 1) == b"alpha" + bytes(39_995)
     assert codes(archive) == []
@@ -329,7 +329,7 @@ def test_times_that_no_calendar_has() -> None:
     block = bytearray(SOUND[:512])
     block[136:148] = b"\x80" + b"\xff" * 11
     archive = decoded(with_checksum(bytes(block)) + SOUND[512:])
-    assert child(archive.fields[0].children[0], "header", "mtime").note == "A time outside any calendar."
+    assert child(archive.fields[0].children[0], "header", "mtime").note == "A time that is no date."
 
 
 def test_an_empty_name_is_hazardous_and_a_dot_that_becomes_one_is_not() -> None:

@@ -85,6 +85,6 @@ def test_members_that_share_bytes_need_a_word_and_can_be_read(tmp_path: Path) ->
     result = extract(path, tmp_path / "to")
     assert files(tmp_path / "to") == {"n00000": b"alone", "n00004": b"last"}
     assert (result.doubtful.count, result.whole) == (3, False)
-    assert "claims bytes of it too" in result.doubtful.listed[0].sentence
+    assert "also claims some of its bytes" in result.doubtful.listed[0].sentence
     assert extract(path, tmp_path / "word", ExtractionOptions(doubtful=True)).whole
     assert files(tmp_path / "word") == {f"n{at:05d}": each for at, each in enumerate(contents)}

@@ -107,7 +107,7 @@ def test_flipped_bytes_are_the_difference(sample: Sample, tmp_path: Path, name: 
         ("plain.zip", 1_000, "CRC-32 of DATA/tile_0001.png"),
         ("two-resets-spec.rca", 300, "hash of segment 1"),
         ("two-chunks.rca", 36_950, "hash of segment 2"),
-        ("plain.tar", 520, "chksum of the header of journey/readme.txt"),
+        ("plain.tar", 520, "checksum of the header of journey/readme.txt"),
     ],
 )
 @pytest.mark.parametrize("swapped", [False, True])
