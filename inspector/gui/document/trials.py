@@ -288,7 +288,8 @@ class Experimenting(Trial):
         self._timer.start()
 
     def _show(self) -> None:
-        if self.settled and self._job is None:
+        # A question that was cancelled may have been answered all the same, so it is asked again.
+        if self._job is None and self._wanted == self._shown == self._asked:
             return
         self._asked = self._wanted
         self._ask(self._document.start(ArchiveRequests.show_experiment, self._asked), self._take)

@@ -329,7 +329,7 @@ def test_an_experiment_and_pending_changes_do_not_meet(archive: tuple[Tab, Path]
 def test_what_cannot_be_done_or_comes_too_late_changes_no_steps(
     archive: tuple[Tab, Path], shown: Shown, qtbot: QtBot
 ) -> None:
-    tab, _ = archive
+    tab, path = archive
     said: list[str] = []
     tab.document.reported.connect(said.append)
     tab.experiment.damage("flipped-bit")
@@ -347,3 +347,11 @@ def test_what_cannot_be_done_or_comes_too_late_changes_no_steps(
     qtbot.waitUntil(lambda: tab.experiment._job is None, timeout=WAIT)
     shown()
     assert tab.experiment.steps == (Step(Flip(16, 0)),)
+
+    tab.experiment.add(Cut(50))
+    tab.experiment._show()
+    tab.document.cancel_jobs()
+    qtbot.waitUntil(lambda: tab.experiment._job is None, timeout=WAIT)
+    shown()
+    assert tab.experiment.steps == (Step(Flip(16, 0)),)
+    assert tab.document.size == path.stat().st_size
