@@ -75,6 +75,12 @@ COMMANDS = {
         "entropy --blocks 8 photos.caf",
         reads_standard_input=True,
     ),
+    "scan": Command(
+        "find archives and fragments of them in any bytes: disk images, rescued files, several in one file",
+        "scan photos.caf",
+        not_sound="nothing was found",
+        reads_standard_input=True,
+    ),
     "audit": Command(
         "check all archives of a folder: many at once, and resumable",
         "audit --workers 2 archives",

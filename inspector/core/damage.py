@@ -45,6 +45,14 @@ class Newer(NamedTuple):
     certain: bool
 
 
+class Anchored(NamedTuple):
+    """An archive in the bytes ``[start, stop)``; where it is not ``whole``, it goes on to ``stop`` at least."""
+
+    start: int
+    stop: int
+    whole: bool = True
+
+
 class Damage(NamedTuple):
     """What a format knows of damaged files of its kind; nothing by default. All functions may raise SourceError.
 
@@ -68,8 +76,10 @@ class Damage(NamedTuple):
 
     Of any bytes: ``begins`` and ``end``: whether an archive begins at a place, and where that one ends. ``last``: where
     the archive begins that ends with the file, not before a place. ``fronts``: where the archive begins that has other
-    bytes in front of it, of several that end with the file each. ``inside``: where the first begins among any bytes,
-    for a format whose signature does not tell. ``newer``: what was written over its beginning; ``is_older``: the file
+    bytes in front of it, of several that end with the file each. ``anchor`` is a regular expression of bytes by which
+    ``anchored`` finds one among any bytes: from the place of a match, and the place before which others are found,
+    it tells what archive that is. Where the signature is not the anchor, it only shows that one may begin there.
+    ``newer``: what was written over its beginning; ``is_older``: the file
     ends as an archive does of which the bytes before a place were written over, and ``older`` is the content of what is
     left.
     ``turned``: what shows that bytes are in order, as the end of a sentence, of the first bytes as they are and turned.
@@ -101,7 +111,8 @@ class Damage(NamedTuple):
     end: Callable[[Source, int, Progress], int | None] = lambda *_: None
     last: Callable[[Source, int], int | None] = lambda *_: None
     fronts: Callable[[Archive, Progress], Sequence[int]] = lambda *_: ()
-    inside: Callable[[Source, Progress], int | None] = lambda *_: None
+    anchor: bytes = b""
+    anchored: Callable[[Source, int, int, Progress], Anchored | None] = lambda *_: None
     newer: Callable[[Archive], Newer | None] = lambda *_: None
     is_older: Callable[[Source, int], bool] = lambda *_: False
     older: Callable[[Archive, int], Content] | None = None

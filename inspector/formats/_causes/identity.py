@@ -488,10 +488,9 @@ def _some_text(file: _File) -> FoundCause | None:
         return None
     message = (
         f'This is text, not {file.what}. It begins "{_shown(file.head)}", and all bytes of the samples read can be '
-        "printed. A channel for text only needed that, or it is another file. Decode it the way it was encoded, or "
-        "copy it again in binary mode."
+        "printed. It has the wrong name, or was put in the place of the archive."
     )
-    return FoundCause(Cause.ENCODED_TEXT, message, (Span(0, size),))
+    return FoundCause(Cause.OTHER_FORMAT, message, (Span(0, size),))
 
 
 def _wide(file: _File) -> FoundCause | None:

@@ -6,9 +6,9 @@ by its end blocks. An archive that ends with the file may tell where it begins. 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
-from itertools import islice
 from typing import NamedTuple
 
 from inspector.core.archive import Archive
@@ -17,19 +17,27 @@ from inspector.core.format import Format
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Companion, Content, Repair, copied
-from inspector.core.source import Source, SplicedSource
+from inspector.core.source import Metered, Source, SplicedSource, any_byte
 from inspector.core.span import Span
 from inspector.formats import FORMATS, damage_of
-from inspector.formats._signatures import found_outside
 
 MAX_PARTS = 64
 """Archives that are told apart in one file."""
 MAX_SEARCHED_BYTES = 64 << 20
 """Bytes that are searched for an archive in each format."""
-MAX_STARTS = 10_000
-"""Places that are looked at for one of a format."""
+MIN_FOUND, MAX_FOUND = 64, 1 << 16
+"""Archives and beginnings of archives that are found in a small file, and in any; between them one in 4 KiB."""
+READ_AGAIN = 8
+"""How many times as much as is searched may be read to look at what is found, with ``MIN_READ_AGAIN`` more."""
+MIN_READ_AGAIN = 8 << 20
 MIN_REST_BYTES = 64
 """Fewer bytes behind an archive are no part of another."""
+_LOOK_BYTES = 4_096
+"""Looking at a place counts as reading so many bytes at least."""
+_ENOUGH = 1 << 62
+"""What a look may read: it is counted, and ends by itself."""
+_WINDOW_BYTES = 1 << 20
+_OVERLAP = 256
 
 
 @cache
@@ -54,6 +62,16 @@ class Part(NamedTuple):
     kind: str
     whole: bool = True
     old: bool = False
+
+    @property
+    def suffix(self) -> str:
+        """What the name of a file of its format ends in."""
+        return _formats()[self.kind].suffixes[0]
+
+    @property
+    def grows(self) -> bool:
+        """Whether nothing says where it ends."""
+        return not self.whole and not _formats()[self.kind].damage().data_first
 
     @property
     def words(self) -> str:
@@ -145,21 +163,132 @@ def archive_in(source: Source, span: Span, progress: Progress) -> Part | None:
 
     Raises SourceError and Cancelled.
     """
-    inside = SplicedSource(source, [span], source.name)
+    found = archives(SplicedSource(source, [span], source.name), progress, MAX_SEARCHED_BYTES).parts
+    first = next(iter(sorted(found, key=lambda each: not each.whole)), None)
+    return first and first._replace(start=span.start + first.start, stop=span.start + first.stop)
+
+
+# ---- archives in any bytes -------------------------------------------------------------------------------------------
+
+
+class Search(NamedTuple):
+    """The archives and beginnings of archives found, by place, those around others first.
+
+    Bytes before ``stop`` were searched; ``given_up``: there was too much to look at for the rest.
+    """
+
+    parts: Sequence[Part]
+    stop: int
+    given_up: bool = False
+
+
+class _Mark(NamedTuple):
+    """What to look for of a kind of archive; ``at`` is how far behind the beginning that is, None for an anchor."""
+
+    pattern: re.Pattern[bytes]
+    kind: str
+    at: int | None
+
+
+@cache
+def _marks() -> tuple[_Mark, ...]:
+    found = []
     for kind, known in _formats().items():
-        damage = known.damage()
-        assert known.signature is not None
-        if known.signature.begins:
-            places = found_outside(inside, known.signature.begins, (), MAX_SEARCHED_BYTES, progress)
-            starts = (at - known.signature.at for at in islice(places, MAX_STARTS))
-            start = next((at for at in starts if at >= 0 and damage.begins(inside, at)), None)
-        else:
-            start = damage.inside(inside, progress)
-        if start is not None:
-            stop = damage.end(inside, start, progress)
-            return Part(span.start + start, span.start + (stop or span.size), kind, whole=stop is not None)
-    last = _backward(inside, 0)
-    return None if last is None else Part(span.start + last.start, span.stop, last.kind)
+        signature, anchor = known.signature, known.damage().anchor
+        if signature is not None and signature.begins and signature.begins != anchor:
+            found.append(_Mark(re.compile(re.escape(signature.begins)), kind, signature.at))
+        if anchor:
+            found.append(_Mark(re.compile(anchor), kind, None))
+    return tuple(found)
+
+
+def archives(source: Source, progress: Progress, most: int) -> Search:
+    """The archives in the first ``most`` bytes, each proved by its own records, and what else begins as one does.
+
+    Reads these bytes once, and looks at what is found within ``READ_AGAIN`` times as many. Raises SourceError and
+    Cancelled.
+    """
+    size = min(source.size, most)
+    room = Metered(SplicedSource(source, [Span(0, size)], source.name), _ENOUGH)
+    least = _ENOUGH - READ_AGAIN * size - MIN_READ_AGAIN
+    progress.begin("Looking for archives", size)
+    found, most_found = _Found(room, progress), min(MAX_FOUND, MIN_FOUND + size // _LOOK_BYTES)
+    for at in range(0, size, _WINDOW_BYTES):
+        data = source.read(at, min(_WINDOW_BYTES + _OVERLAP, size - at))
+        hits = sorted(
+            (match.start(), number)
+            for number, mark in enumerate(_marks() if any_byte(data) else ())
+            for match in mark.pattern.finditer(data)
+            if match.start() < _WINDOW_BYTES
+        )
+        for place, number in hits:
+            if room.left <= least or len(found.parts) >= most_found:
+                return Search(found.sorted(at + place), at + place, given_up=True)
+            found.look(at + place, _marks()[number])
+        progress.advance(min(_WINDOW_BYTES, size - at))
+    return Search(found.sorted(size), size)
+
+
+class _Quiet(Progress):
+    """Of a look at one place: it only ends where the whole search is cancelled."""
+
+    def __init__(self, whole: Progress) -> None:
+        super().__init__()
+        self._whole = whole
+
+    def begin(self, label: str, total: int, unit: str = "bytes") -> None:  # noqa: ARG002 - as Progress.begin
+        """See Progress.begin."""
+        self._whole.advance(0)
+
+    def advance(self, count: int) -> None:  # noqa: ARG002 - as Progress.advance
+        """See Progress.advance."""
+        self._whole.advance(0)
+
+
+class _Found:
+    """What has been found: ``parts`` with the beginnings that no whole archive has taken in so far."""
+
+    def __init__(self, source: Metered, progress: Progress) -> None:
+        self.parts: list[Part] = []
+        self._source, self._progress = source, _Quiet(progress)
+        self._known: dict[str, int] = {}
+        """Where the bytes end, by the kind, that one found has explained."""
+        self._stop = 0
+        """Where the last whole archive ends."""
+
+    def look(self, place: int, mark: _Mark) -> None:
+        """See what is at a place where something is that archives of a kind have."""
+        kind, last = mark.kind, self.parts[-1] if self.parts else None
+        if mark.at is not None:
+            start = place - mark.at
+            goes_on = last is not None and not last.whole and last.kind == kind
+            if start >= self._stop and not goes_on:
+                self.parts.append(Part(start, start + 1, kind, whole=False))
+            return
+        if place < self._known.get(kind, 0):
+            return
+        self._source.left -= _LOOK_BYTES
+        found = _formats()[kind].damage().anchored(self._source, place, self._stop, self._progress)
+        if found is None or (not found.whole and found.stop <= self._stop):
+            return
+        self._known[kind] = found.stop
+        inner: list[Part] = []
+        while found.whole and self.parts and self.parts[-1].start >= found.start:
+            inner.append(self.parts.pop())
+        self.parts += [each for each in reversed(inner) if each.whole]
+        self.parts.append(Part(found.start, found.stop, kind, found.whole))
+        if found.whole:
+            self._stop = max(self._stop, found.stop)
+
+    def sorted(self, stop: int) -> list[Part]:
+        """The parts by place; what only begins may go on to the next, or to ``stop``."""
+        parts = sorted(self.parts, key=lambda each: (each.start, -each.stop))
+        ends = [*(each.start for each in parts[1:]), stop]
+        grown = [
+            part._replace(stop=max(part.stop, end)) if part.grows else part
+            for part, end in zip(parts, ends, strict=False)
+        ]
+        return [part for part in grown if part.whole or part.stop - part.start >= MIN_REST_BYTES]
 
 
 # ---- what is said and done -------------------------------------------------------------------------------------------

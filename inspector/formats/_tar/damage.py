@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from inspector.core.archive import Archive
 from inspector.core.cause import Cause, FoundCause, about, wrong, wrong_codes
-from inspector.core.damage import Damage, Missing
+from inspector.core.damage import Anchored, Damage, Missing
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import brief, visible
 from inspector.core.numbers import grouped, in_bytes, verb
@@ -24,6 +24,8 @@ MAX_LATE = 3
 """Distances of late headers that are tried as the size of bytes that occur twice."""
 _COPIED_SIZES = (*PART_SIZES, 1 << 16)
 """Sizes of parts that are copied at once."""
+_MAGIC_AT = 257
+"""Where a header says ``ustar``."""
 _MAX_VALUES = 3
 """Values of one field in a sentence."""
 _CUT = frozenset(("tar-truncated-data", "tar-truncated-header", "tar-end-missing"))
@@ -62,20 +64,31 @@ def is_tar(source: Source, at: int) -> bool:
 
 
 def _tar_end(source: Source, at: int, progress: Progress) -> int | None:
-    if not is_tar(source, at):
+    found = _walked(source, at, progress)
+    return found.stop if found is not None and found.whole else None
+
+
+def _walked(source: Source, start: int, progress: Progress) -> Anchored | None:
+    """The tar that begins at ``start``: to its end, or behind the last header to which the one before it leads."""
+    if not is_tar(source, start):
         return None
-    start = at
+    at = stop = start
     while (block := source.read(at, BLOCK)) != bytes(BLOCK):
         progress.advance(0)
         header = parse(block) if len(block) == BLOCK else None
         if header is None or not header.fits:
-            return None
-        at += BLOCK + aligned(header.stored)
+            return Anchored(start, stop, whole=False)
+        stop = at + BLOCK
+        at = stop + aligned(header.stored)
     if source.read(at, 2 * BLOCK) != bytes(2 * BLOCK):
-        return None
+        return Anchored(start, stop, whole=False)
     stop = at + 2 * BLOCK
     padded = start + -(-(stop - start) // RECORD_BYTES) * RECORD_BYTES
-    return padded if padded <= source.size and not any(source.read(stop, padded - stop)) else stop
+    return Anchored(start, padded if padded <= source.size and not any(source.read(stop, padded - stop)) else stop)
+
+
+def _anchored(source: Source, at: int, low: int, progress: Progress) -> Anchored | None:  # noqa: ARG001 - as declared
+    return _walked(source, at - _MAGIC_AT, progress) if at >= _MAGIC_AT else None
 
 
 def _fronts(archive: Archive, progress: Progress) -> Sequence[int]:  # noqa: ARG001 - as declared
@@ -227,6 +240,8 @@ DAMAGE = Damage(
     repeated=_repeated,
     begins=is_tar,
     end=_tar_end,
+    anchor=b"ustar",
+    anchored=_anchored,
     fronts=_fronts,
 )
 """Of a plain tar; one that is a special case adds to it."""

@@ -5,12 +5,13 @@ The local headers say what the central directory should be, and the directory wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from inspector.core.archive import Archive
 from inspector.core.cause import Cause, FoundCause, wrong, wrong_codes
-from inspector.core.damage import Damage, Landmark, Missing
+from inspector.core.damage import Anchored, Damage, Landmark, Missing
 from inspector.core.finding import Finding
 from inspector.core.numbers import grouped, hexadecimal
 from inspector.core.program.progress import Progress
@@ -26,17 +27,19 @@ from inspector.formats._damage import (
     since,
 )
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.eocd import find_eocd, is_header_of, zip_end
+from inspector.formats._zip.eocd import eocd_at, find_eocd, is_header_of, zip_end
 from inspector.formats._zip.records import (
     CENTRAL,
     CENTRAL_SIZE,
     CENTRAL_STRUCT,
     END,
     END_SIZE,
+    END_STRUCT,
     FULL_32,
     LOCAL,
     LOCAL_SIZE,
     Central,
+    End,
     LocalFile,
     local_files,
 )
@@ -93,6 +96,21 @@ def _last(source: Source, low: int) -> int | None:
         return None
     start = low + eocd.displacement
     return start if start > 0 and source.read(start, 4) in (LOCAL, END) else None
+
+
+def _anchored(source: Source, at: int, low: int, progress: Progress) -> Anchored | None:  # noqa: ARG001 - as declared
+    """The archive of an end record: its directory ends there, and says how far before it the first header is."""
+    data = source.read(at, END_SIZE)
+    if len(data) < END_SIZE:
+        return None
+    end = End._make(END_STRUCT.unpack(data))
+    start = at - end.directory_size - end.directory_offset
+    if FULL_32 in (end.directory_size, end.directory_offset):
+        start = eocd_at(source, at).displacement
+    if start < 0 or source.read(start, 4) not in (LOCAL, END):
+        return None
+    eocd = eocd_at(since(source, start), at - start)
+    return Anchored(start, start + eocd.record.stop) if eocd.consistent and not eocd.displacement else None
 
 
 def _fronts(archive: Archive, progress: Progress) -> Sequence[int]:  # noqa: ARG001 - as declared
@@ -228,6 +246,8 @@ DAMAGE = Damage(
     landmarks=lambda archive: tuple(_landmarks(archive)),
     begins=lambda source, at: source.read(at, 4) == LOCAL,
     end=zip_end,
+    anchor=re.escape(END),
+    anchored=_anchored,
     last=_last,
     fronts=_fronts,
     is_older=_is_older,

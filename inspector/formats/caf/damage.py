@@ -12,12 +12,12 @@ from itertools import islice
 
 from inspector.core.archive import Archive
 from inspector.core.cause import LIKELY_CODE, Cause, FoundCause, wrong, wrong_codes
-from inspector.core.damage import Damage, Missing, Newer
+from inspector.core.damage import Anchored, Damage, Missing, Newer
 from inspector.core.edit import Edit, Patch
 from inspector.core.numbers import grouped, hexadecimal, in_bytes, verb
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
-from inspector.core.source import Source, blocks
+from inspector.core.source import Source, SplicedSource, blocks
 from inspector.core.span import Span, united
 from inspector.formats._damage import (
     MAX_TRAILING_BYTES,
@@ -31,7 +31,7 @@ from inspector.formats._damage import (
 )
 from inspector.formats._signatures import has_signature
 from inspector.formats.caf.decode import Detail
-from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, index_from_footer
+from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, index_from_footer, object_at
 from inspector.formats.caf.overwritten import END_BYTE, MAX_COMPARED_INDEX_BYTES, caf_end
 from inspector.formats.caf.rewritten import rewritten
 from inspector.formats.caf.salvage import older
@@ -119,6 +119,22 @@ def _last(source: Source, low: int) -> int | None:
         return None
     start = span.start - max(ends)
     return start if start > 0 and start >= low else None
+
+
+def _anchored(source: Source, at: int, low: int, progress: Progress) -> Anchored | None:
+    """The archive of the index that opens at ``at``: its data is before it, or what is left of that from ``low`` on."""
+    progress.advance(0)
+    room = Span(at, min(source.size, at + MAX_COMPARED_INDEX_BYTES))
+    found = object_at(SplicedSource(source, [room], source.name), 0)
+    if found is None or not found.complete:
+        return None
+    size = found.span.size
+    data = max((int(each) for each in END_BYTE.findall(source.read(at, size))), default=-1)
+    if data < 0:
+        return None
+    stop = min(source.size, at + size + FOOTER_SIZE)
+    fits = int.from_bytes(source.read(at + size, FOOTER_SIZE), "little") == size and data <= at
+    return Anchored(at - data if data <= at else min(low, at), stop, fits)
 
 
 def _shift_of(archive: Archive) -> Shift | None:
@@ -299,6 +315,8 @@ DAMAGE = Damage(
     rewritten=rewritten,
     flipped_record=_flipped_record,
     end=caf_end,
+    anchor=OPENING.pattern,
+    anchored=_anchored,
     last=_last,
     fronts=_fronts,
     newer=_newer,

@@ -11,13 +11,12 @@ from itertools import islice
 
 from inspector.core.archive import Archive
 from inspector.core.cause import Cause, FoundCause, wrong, wrong_codes
-from inspector.core.damage import Damage, Missing
+from inspector.core.damage import Anchored, Damage, Missing
 from inspector.core.numbers import in_bytes, verb
 from inspector.core.program.progress import Progress
-from inspector.core.source import Source
+from inspector.core.source import BytesSource, Source
 from inspector.core.span import Span
 from inspector.formats._damage import flipped, is_text, one_bit, part_of
-from inspector.formats._signatures import found_outside
 from inspector.formats._zstd import MAGIC
 from inspector.formats.rca.check import StoredHashes
 from inspector.formats.rca.chunks import (
@@ -32,15 +31,12 @@ from inspector.formats.rca.chunks import (
 )
 from inspector.formats.rca.findings import is_undecided
 from inspector.formats.rca.layout import Layout
-from inspector.formats.rca.reading import ends_proved
-from inspector.formats.rca.search import MAX_SEARCHED_BYTES
+from inspector.formats.rca.reading import ends_proved, some_proved
 
 MAX_TEXT_BYTES = 4_096
 """How far behind text in front of it an archive is looked for that does not end with the file."""
 MAX_ENDING = 8
 """Archives that end with one file, of which each is named."""
-MAX_INSIDE = 1_000
-"""Zstd frames before which the beginning of an archive is looked for; a hash is computed for half of them."""
 MAX_MOVED_BYTES = 64 << 10
 """How far from its place a chunk header is looked for."""
 _MIN_SIZE_BITS = 32
@@ -71,12 +67,18 @@ def _fronts(archive: Archive, progress: Progress) -> Sequence[int]:
     return [at for at in places if at and is_rca(source, at)][:1]
 
 
-def _inside(source: Source, progress: Progress) -> int | None:
-    for place in islice(found_outside(source, MAGIC, (), MAX_SEARCHED_BYTES, progress), MAX_INSIDE):
-        for at in range(max(0, place - OPENING_BYTES), place):
-            if is_rca(source, at) and ends_proved(source, at, progress):
-                return at
-    return None
+def _anchored(source: Source, place: int, low: int, progress: Progress) -> Anchored | None:  # noqa: ARG001 - as declared
+    """The archive whose first blob opens with the zstd frame at ``place``: a hash proves some of it."""
+    first = max(0, place - OPENING_BYTES)
+    near = BytesSource(source.read(first, 2 * OPENING_BYTES))
+    if place == first or near.read(place - first - 1, 1) >= b"\x80":
+        return None  # no varint ends there
+    starts = [first + at for at in range(place - first) if is_rca(near, at)]
+    for start in starts:
+        if ends_proved(source, start, progress):
+            return Anchored(start, scan(source, start).end)
+    found = next((each for each in starts if some_proved(source, each, progress)), None)
+    return None if found is None else Anchored(found, place + len(MAGIC), whole=False)
 
 
 def _start(archive: Archive) -> int:
@@ -239,7 +241,8 @@ DAMAGE = Damage(
     repeated=_repeated,
     begins=is_rca,
     end=_rca_end,
-    inside=_inside,
+    anchor=re.escape(MAGIC),
+    anchored=_anchored,
     undecided=_undecided,
     fronts=_fronts,
     turned=_turned,

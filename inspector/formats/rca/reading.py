@@ -108,6 +108,12 @@ def ends_proved(source: Source, start: int, progress: Progress) -> bool:
     return bool(compare(layout, progress, [last]).matched(last))
 
 
+def some_proved(source: Source, start: int, progress: Progress) -> bool:
+    """Whether the hash of a segment is right in an archive that begins at ``start``, whatever its chunks say."""
+    hashes = compare(_layout(source, scan(source, start), progress), progress)
+    return any(hashes.proved(row) for row in range(len(hashes)))
+
+
 def _from(source: Source, start: int, progress: Progress, search: bool) -> Reading:
     layout = _layout(source, scan(source, start), progress)
     chunks = layout.chunks

@@ -18,6 +18,7 @@ from inspector.core.numbers import count, in_bytes
 from inspector.core.program.log import Log
 from inspector.core.program.progress import Cancelled, Progress, cancelling
 from inspector.core.source import Source, SourceError, SplicedSource, doubt_of, expect, is_sparing
+from inspector.core.source import is_remote as is_far
 from inspector.core.span import Span
 from inspector.core.verdict import Checksum
 from inspector.formats import SEQUENTIAL_SUFFIXES, recognise
@@ -45,6 +46,10 @@ _DATASET = re.compile(rf"/(?:{'|'.join(DATASET_ROOTS)})/[^/]+/?$")
 """Matches the end of a dataset's location."""
 
 UNKNOWN_FORMAT = "This is not a known archive format."
+
+MAX_SCANNED_BYTES = 16 << 20
+"""Bytes of a file of no known format that are searched for archives when it is opened."""
+_MAX_PLACES = 8
 
 MAX_READ_ONCE_BYTES = 32 << 20
 """Larger archives are read twice, for their structure and for their content, rather than held in memory."""
@@ -208,7 +213,7 @@ def decode(archive: Opened, progress: Progress) -> None:
         if archive.unreadable:
             emitter.report(codes.NOT_READ, archive.unreadable)
         elif archive.decoder is None:
-            emitter.report(codes.UNKNOWN_FORMAT, UNKNOWN_FORMAT)
+            emitter.report(codes.UNKNOWN_FORMAT, f"{UNKNOWN_FORMAT}{_scanned(archive.source, progress)}")
         else:
             try:
                 archive.decoder.decode(archive.source, emitter, progress)
@@ -264,6 +269,24 @@ def learn(archive: Opened, indices: Iterable[int], progress: Progress) -> bool:
     if members.misled and archive.members is members:  # a check may have decoded it again meanwhile
         decode_anew(archive, progress)
     return archive.members is not members
+
+
+def _scanned(source: Source, progress: Progress) -> str:
+    """What a scan of the first bytes finds, as another sentence; nothing is read again of what is far away."""
+    if is_far(source):
+        return ""
+    from inspector.formats._causes.joined import archives  # a file of a known format needs none of it
+
+    try:
+        found = archives(source, progress, MAX_SCANNED_BYTES)
+    except SourceError as error:
+        return f" {error} So it was not searched for archives."
+    places = [each.words for each in found.parts if each.whole]
+    if not places:
+        return ""
+    bound = f" (its first {in_bytes(found.stop)} were searched)" if found.stop < source.size else ""
+    more = f", and {len(places) - _MAX_PLACES:,} more" if len(places) > _MAX_PLACES else ""
+    return f" In it is {'; '.join(places[:_MAX_PLACES])}{more}{bound}: scan tells of each, and writes them to files."
 
 
 def _identify(archive: Opened) -> None:

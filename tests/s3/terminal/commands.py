@@ -63,6 +63,7 @@ COMMANDS: dict[str, Command] = {
     "trace": lambda case: ["trace", "--json", case.place],
     "trace --reader": lambda case: ["trace", "--reader", "spec", case.place],
     "entropy": lambda case: ["entropy", case.place],
+    "scan": lambda case: ["scan", case.place, "--extract", str(case.folder / "found")],
     "entropy --blocks": lambda case: ["entropy", "--json", "--blocks", "9", case.place],
     "compare": lambda case: ["compare", case.place, case.other],
     "compare --json": lambda case: ["compare", "--json", case.other, case.place],
