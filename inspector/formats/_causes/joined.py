@@ -319,8 +319,8 @@ def joined(archive: Archive, progress: Progress) -> FoundCause | None:
     addresses = " and ".join([f"{name}{address(part)}" for part in parts if not part.old][:4])
     message = (
         f"{first} They are {places}{', and more' if len(parts) > 8 else ''}.{f' {rest}' if rest else ''} Each can be "
-        f"listed, opened and extracted by itself as {addresses or f'{name}!/@START-STOP'}; repair with a copy as its "
-        "target splits them into files."
+        f"listed, opened and extracted by itself as {addresses or f'{name}!/@START-STOP'}; repair --to COPY "
+        "splits them into files."
     )
     spans = tuple(Span(part.start, part.stop) for part in parts)
     return FoundCause(Cause.JOINED, message, spans, tuple(wrong(archive)), (_split(archive, parts, rest),))

@@ -376,7 +376,7 @@ def _extents(directory: Directory, emitter: Emitter, limit: int) -> tuple[array[
             starts[index], stops[index] = 1, 0
         elif stops[index] > limit:
             overrunning.add(index)
-            name = visible(members.path(index))
+            name = brief(members.path(index))
             message = f"{name} (member {index}) runs into the central directory or the end records, from {limit:,} on."
             emitter.report(codes.OVERLAP, message, (limit, stops[index]), member=index)
     _mark(directory, overrunning)

@@ -139,7 +139,7 @@ def _appended(archive: Archive, progress: Progress) -> FoundCause | None:
     )
     message = (
         f"{count(number, 'member')} {verb(number, 'was', 'were')} appended behind {earlier}, {kept}. Nothing was "
-        "overwritten, and every member of the last index is read. Repair with a copy as its target leaves out what no "
+        "overwritten, and every member of the last index is read. A copy by repair --to leaves out what no "
         "member needs."
     )
     return FoundCause(Cause.APPENDED, message, tuple(gaps), found, (repair,))
