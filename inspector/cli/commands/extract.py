@@ -107,7 +107,7 @@ def _report(result: ExtractionResult, options: ExtractionOptions) -> None:
         _complain(result.unproved)
     elif result.unproved.count:
         number = grouped(result.unproved.count)
-        complain(f"--doubtful extracts {number} of them anyway: nothing proves that content wrong.")
+        complain(f"--doubtful extracts {number} of them anyway: nothing proves their content wrong.")
     if result.stopped:
         complain(result.stopped)
     with Lines() as out:

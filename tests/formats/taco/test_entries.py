@@ -75,7 +75,7 @@ def test_a_taco_name_on_a_plain_zip_is_a_warning(name: str) -> None:
     archive = checked(PLAIN, name)
     (finding,) = archive.findings
     assert (archive.format, finding.code, finding.severity) == ("zip", "taco-no-header", Severity.WARNING)
-    assert "member a.txt instead of TACO_HEADER" in finding.message
+    assert "no TACO_HEADER: it begins with the member a.txt" in finding.message
     assert [PLAIN[span.start : span.stop] for span in finding.spans] == [b"a.txt", b"a.txt"]
     assert content(archive, 0) == b"content of a"
     assert state_of([archive]) is State.WARNING
