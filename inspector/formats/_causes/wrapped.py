@@ -194,10 +194,10 @@ def in_front(archive: Archive, progress: Progress) -> FoundCause | None:
     done = f"tail -c +{start + 1}" if repair is None else "repair --to COPY"
     them = "it" if data == _BOM else verb(start, "it", "them")
     proof = "" if repair is None else f", which has no error without {them}"
-    message = (
-        f"{first}{proof}. {who} The archive itself begins at byte {start:,}; cut off what precedes it: {done} does "
-        "that."
-    )
+    what = f"; cut off what precedes it: {done} does that."
+    if other is not None:
+        what = f": scan {name_of(archive)} --extract FOLDER writes out each of them."
+    message = f"{first}{proof}. {who} The archive itself begins at byte {start:,}{what}"
     repairs = tuple(filter(None, (repair,)))
     return FoundCause(Cause.INSERTED_BYTES, message, (Span(0, start),), tuple(wrong(archive)), repairs)
 
