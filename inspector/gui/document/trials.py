@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -71,17 +72,17 @@ class Trial(QObject):
         return f"Nothing is written to {visible(self._document.name)}."
 
     @property
+    @abstractmethod
     def marked(self) -> Spans:
         """The bytes to mark as changed."""
-        raise NotImplementedError
 
     def overlay(self) -> list[tuple[int, bytes]]:
         """Bytes to lay over those of a view, which may not have them yet."""
         return []
 
+    @abstractmethod
     def leave(self) -> None:
         """Show the archive as it is."""
-        raise NotImplementedError
 
     def _may_begin(self) -> bool:
         if why := self.why_not:
@@ -110,9 +111,9 @@ class Trial(QObject):
         if job is self._job and job.cancelled:
             self._go_back()
 
+    @abstractmethod
     def _go_back(self) -> None:
         """Want again what is shown."""
-        raise NotImplementedError
 
 
 class Experimenting(Trial):
