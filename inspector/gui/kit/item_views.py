@@ -44,7 +44,7 @@ class ColumnFitter(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         kind = event.type()
-        if kind is QEvent.Type.Resize and watched is self._viewport:
+        if kind in (QEvent.Type.Resize, QEvent.Type.Show) and watched is self._viewport:
             self._fit_unless_by_hand()
         elif kind in BUTTONS and watched is not self._viewport:
             self._pressed = kind is not QEvent.Type.MouseButtonRelease
@@ -58,7 +58,8 @@ class ColumnFitter(QObject):
             self._timer.start()
 
     def _fit_unless_by_hand(self) -> None:
-        if not self._by_hand:
+        # A table that is not visible takes all its rows for those in view: all their names would be fetched.
+        if not self._by_hand and self._view.isVisible():
             self.fit()
 
     def fit(self) -> None:
