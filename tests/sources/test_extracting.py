@@ -21,7 +21,6 @@ from inspector.sources.local.member_writer import Destination, Existing, FolderC
 from tests.operations.extract.extracting import archive, extract, files, tree
 from tests.sweeping import every, in_the_sweep
 
-CALLS = [name for name in vars(FolderCalls) if not name.startswith("_")]
 KILLS, SWEPT_KILLS = 2, int(os.environ.get("INSPECTOR_KILLS", "30")) // 5
 CONTENTS = {"a.txt": b"first", "f/b.bin": bytes(range(256)) * 20, "f/g/c": b"", "z.txt": b"last"}
 
@@ -35,19 +34,14 @@ class Watched(FolderCalls):
         self.log: list[tuple[str, tuple[Any, ...]]] = []
         self.act = act
 
-
-def _watched(name: str) -> Callable[..., Any]:
-    def call(self: Watched, *arguments: Any) -> Any:
+    def __call__(self, call: Callable[..., Any], *arguments: Any, **words: Any) -> Any:
+        name = call.__name__
+        if call is os.open:
+            name = "create" if arguments[1] & os.O_CREAT else "open"
         self.log.append((name, arguments))
         if self.act:
             self.act(len(self.log) - 1, name, arguments)
-        return getattr(FolderCalls, name)(self, *arguments)
-
-    return call
-
-
-for _name in CALLS:
-    setattr(Watched, _name, _watched(_name))
+        return call(*arguments, **words)
 
 
 def whole(folder: Path) -> bool:
@@ -96,8 +90,11 @@ def test_any_call_may_fail(tmp_path: Path, code: int, chosen: OnConflict, step: 
 
 def test_a_write_may_be_short(tmp_path: Path) -> None:
     class Stingy(FolderCalls):
-        def write(self, file: int, data: memoryview) -> int:
-            return super().write(file, data[: max(1, len(data) // 3)])
+        def __call__(self, call: Callable[..., Any], *arguments: Any, **words: Any) -> Any:
+            if call is os.write:
+                file, data = arguments
+                arguments = file, data[: max(1, len(data) // 3)]
+            return call(*arguments, **words)
 
     run(tmp_path, tmp_path / "to", Stingy())
     assert files(tmp_path / "to") == CONTENTS
@@ -109,8 +106,11 @@ def test_a_full_disk_stops_the_work_and_leaves_whole_files(tmp_path: Path, room:
     class Full(FolderCalls):
         left = room
 
-        def write(self, file: int, data: memoryview) -> int:
-            written = super().write(file, data[: self.left])
+        def __call__(self, call: Callable[..., Any], *arguments: Any, **words: Any) -> Any:
+            if call is not os.write:
+                return call(*arguments, **words)
+            file, data = arguments
+            written = os.write(file, data[: self.left])
             self.left -= written
             if not written:
                 raise OSError(errno.ENOSPC, "No space left on device") if late else OSError(errno.EDQUOT, "Quota")
@@ -129,11 +129,11 @@ def test_a_disk_that_is_full_stops_all_threads(tmp_path: Path) -> None:
     class Full(FolderCalls):
         written = 0
 
-        def write(self, file: int, data: memoryview) -> int:
-            self.written += len(data)
-            if self.written > 200_000:
+        def __call__(self, call: Callable[..., Any], *arguments: Any, **words: Any) -> Any:
+            self.written += len(arguments[1]) if call is os.write else 0
+            if self.written > 200_000 and call is os.write:
                 raise OSError(errno.ENOSPC, "No space left on device")
-            return super().write(file, data)
+            return call(*arguments, **words)
 
     contents = {f"{number}.bin": random.Random(number).randbytes(20_000) for number in range(40)}
     result = extract(archive(tmp_path, "rca", list(contents.items())), tmp_path / "to", calls=Full())
@@ -156,7 +156,7 @@ def test_a_real_limit_of_the_system_is_met_in_the_same_way(tmp_path: Path, root:
     assert files(tmp_path / "to") == {"small": b"1", "after": b"2"}
 
 
-@pytest.mark.parametrize("name", ["open_folder", "make_folder", "create", "write", "link", "rename"])
+@pytest.mark.parametrize("name", ["open", "mkdir", "create", "write", "link", "replace"])
 @pytest.mark.parametrize("chosen", [OnConflict.REFUSE, OnConflict.OVERWRITE])
 def test_a_folder_that_becomes_a_link_leads_nowhere(tmp_path: Path, name: str, chosen: OnConflict) -> None:
     outside, to = tmp_path / "outside", tmp_path / "to"
@@ -278,11 +278,11 @@ def test_a_single_file_is_on_the_disk_before_it_is_called_extracted(
     path, calls = archive(tmp_path, "zip", list(contents.items())), Watched()
     extract(path, tmp_path / "to", ExtractionOptions(sync=wanted), calls=calls)
 
-    names = [name for name, _ in calls.log if name in ("make_folder", "sync", "link")]
+    names = [name for name, _ in calls.log if name in ("mkdir", "sync", "link")]
     one = ["sync", "link", "sync"]
-    synced = ["sync", "make_folder", "sync", *(one * len(contents))]  # at first of what holds the new folder "to"
+    synced = ["mkdir", "sync", "mkdir", "sync", *(one * len(contents))]  # at first of what holds the new folder "to"
     assert names == (
-        synced if wanted or (wanted is None and len(contents) == 1) else ["make_folder", *(["link"] * len(contents))]
+        synced if wanted or (wanted is None and len(contents) == 1) else ["mkdir", "mkdir", *(["link"] * len(contents))]
     )
 
 
@@ -291,8 +291,10 @@ def test_the_disk_holds_the_names_of_new_folders_above_the_files(tmp_path: Path,
     synced: list[int] = []
 
     class Noting(FolderCalls):
-        def sync(self, descriptor: int) -> None:
-            synced.append(os.fstat(descriptor).st_ino)
+        def __call__(self, call: Callable[..., Any], *arguments: Any, **words: Any) -> Any:
+            if call.__name__ == "sync":
+                synced.append(os.fstat(arguments[0]).st_ino)
+            return call(*arguments, **words)
 
     path = archive(tmp_path, "zip", [("one", b"1")])
     new = tmp_path / "new"
@@ -323,11 +325,12 @@ def test_an_archive_that_changes_while_it_is_read_is_said(tmp_path: Path, change
 
 
 def test_a_temporary_name_that_stays_is_said(tmp_path: Path) -> None:
-    class Stuck(FolderCalls):
-        def unlink(self, name: bytes, at: int) -> None:  # noqa: ARG002 - it removes nothing
+    def act(_: int, called: str, __: tuple[Any, ...]) -> None:
+        if called == "unlink":
             raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
-    result = extract(archive(tmp_path, "zip", [("a", b"1")]), tmp_path / "to", calls=Stuck())
+    path = archive(tmp_path, "zip", [("a", b"1")])
+    result = extract(path, tmp_path / "to", calls=Watched(act))
 
     (second,) = (name for name in files(tmp_path / "to") if name != "a")
     assert any(f"The temporary file {second} could not be removed" in each for each in result.warnings)

@@ -12,10 +12,12 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 from inspector.core.names import visible
 from inspector.core.source import SourceError
@@ -24,6 +26,9 @@ from inspector.sources.local.unfinished import Unfinished, part_name, remove, un
 
 _ORIGINS = ("user.xdg.origin.url", "user.xdg.referrer.url")
 """Extended attributes that say where a file was downloaded from."""
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 Parts = tuple[bytes, ...]
 """A path below the destination: its components, none of them empty, ``.`` or ``..``."""
@@ -58,6 +63,16 @@ class Existing(StrEnum):
     BLOCKED = "a file or a link where one of its folders would be"
 
 
+class FolderCalls:
+    """Every call to the system of this module passes here, so that a test can make any of them fail."""
+
+    def __call__(
+        self, call: Callable[Arguments, Result], *arguments: Arguments.args, **words: Arguments.kwargs
+    ) -> Result:
+        """Make a call. Raises OSError."""
+        return call(*arguments, **words)
+
+
 class Destination:
     """The folder that one thread writes members into. Close it, or use it as a context manager.
 
@@ -80,8 +95,8 @@ class Destination:
         self.calls = calls or FolderCalls()
         self._protected = protected
         self._origin = dict(origin or {})
-        self._root = -1
         self._open: list[tuple[bytes, int]] = []
+        """The names and descriptors of the folder itself, without a name, and of those below it that are open."""
         if os.open not in os.supports_dir_fd:
             raise SourceError("Members cannot be extracted safely on this system, so nothing is written.")
 
@@ -94,9 +109,6 @@ class Destination:
     def close(self) -> None:
         """Close all descriptors."""
         self._leave(0)
-        if self._root >= 0:
-            self._close_folder(self._root)
-            self._root = -1
 
     def free(self) -> int:
         """The free bytes on the file system of the folder, or of where it will be created."""
@@ -106,21 +118,21 @@ class Destination:
         if not folder.is_dir():
             raise self._unusable(NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)))
         try:
-            return self.calls.free(folder)
+            return self.calls(shutil.disk_usage, folder).free
         except OSError as error:
             raise self._unusable(error) from error
 
     def look(self, parts: Parts) -> Existing:
         """What exists at a path."""
         try:
-            if self._root < 0 and not self._was_there:
+            if not self._open and not self._was_there:
                 return Existing.NOTHING
-            status = self.calls.status(parts[-1], self._enter(parts[:-1], make=False))
+            status = self.status(parts[-1], self._enter(parts[:-1], make=False))
         except FileNotFoundError:
             return Existing.NOTHING
         except (PlaceError, OSError):  # a name too long, say: writing it will tell why
             return Existing.BLOCKED
-        if (status.st_dev, status.st_ino) in self._protected:
+        if self.is_protected(status):
             return Existing.PROTECTED
         if stat.S_ISDIR(status.st_mode):
             return Existing.FOLDER
@@ -143,17 +155,18 @@ class Destination:
         name = part_name().encode()
         try:
             folder = self._enter(parts[:-1], make=True)
-            file = self.calls.create(name, folder)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            file = self.calls(os.open, name, flags, 0o644, dir_fd=folder)
         except OSError as error:
             raise error_for(error) from error
         with contextlib.suppress(OSError):  # without locks, no other run takes it for unfinished
-            self.calls.lock(file)
+            self.calls(Disk().lock, file)
         return PartialFile(self, name, folder, file)
 
     def unfinished(self, parts: Parts) -> list[Unfinished]:
         """The unfinished files in a folder below the destination; none if the folder does not exist."""
         with contextlib.suppress(PlaceError, OSError):
-            if self._root >= 0 or self._was_there:
+            if self._open or self._was_there:
                 return unfinished(self._enter(parts, make=False))
         return []
 
@@ -163,6 +176,10 @@ class Destination:
             return remove(self._enter(parts, make=False), found)
         return False
 
+    def status(self, name: bytes, at: int) -> os.stat_result:
+        """The status of what has a name in an open folder. Raises OSError."""
+        return self.calls(os.stat, name, dir_fd=at, follow_symlinks=False)
+
     def is_protected(self, status: os.stat_result) -> bool:
         """Whether a file must never be replaced."""
         return (status.st_dev, status.st_ino) in self._protected
@@ -171,63 +188,55 @@ class Destination:
         """Set the origin attributes of a file, if the file system supports them."""
         for name, value in self._origin.items():
             with contextlib.suppress(OSError):
-                self.calls.attach(file, name, value)
+                self.calls(os.setxattr, file, name, value)
 
     def sync_folder(self, folder: int) -> None:
         """Wait until the disk holds the names in an open folder, if that is wanted and possible. Raises OSError."""
         try:
             if self.sync:
-                self.calls.sync(folder)
+                self.calls(Disk().sync, folder)
         except OSError as error:
             if error.errno not in NO_SYNC:
                 raise
 
     def _enter(self, parts: Parts, *, make: bool) -> int:
         """The descriptor of a folder, reusing open folders above it. Raises OSError and PlaceError."""
-        at = self._open_root(make=make)
-        same = 0
-        for (name, descriptor), part in zip(self._open, parts, strict=False):
-            if name != part:
-                break
-            at, same = descriptor, same + 1
+        path = (b"", *parts)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0][0] == pair[1], zip(self._open, path, strict=False)))
         self._leave(same)
-        for part in parts[same:]:
-            at = self._open_below(part, at, make=make)
-            self._open.append((part, at))
-        return at
+        for part in path[same:]:
+            opened = self._open_below(part, self._open[-1][1], make=make) if part else self._open_root(make=make)
+            self._open.append((part, opened))
+        return self._open[-1][1]
 
     def _open_root(self, *, make: bool) -> int:
-        if self._root < 0:
-            try:
-                if make:
-                    self._make_root()
-                self._root = self.calls.open_root(self.folder)
-            except OSError as error:
-                raise self._unusable(error) from error
-        return self._root
-
-    def _make_root(self) -> None:
-        """Create the folder and those above it, whose names the disk has to hold too."""
-        missing = [each for each in (self.folder, *self.folder.parents) if not each.exists()]
-        self.calls.make_root(self.folder)
-        for each in reversed(missing if self.sync else ()):
-            above = self.calls.open_root(each.parent)
-            try:
-                self.sync_folder(above)
-            finally:
-                self._close_folder(above)
+        """Open the folder that the user named, which may be a link; ``make`` it, whose names the disk has to hold."""
+        missing = [each for each in (self.folder, *self.folder.parents) if self.sync and make and not each.exists()]
+        try:
+            if make:
+                self.calls(self.folder.mkdir, mode=0o755, parents=True, exist_ok=True)
+            for each in reversed(missing):
+                above = self.calls(os.open, each.parent, os.O_RDONLY | os.O_DIRECTORY)
+                try:
+                    self.sync_folder(above)
+                finally:
+                    self._close_folder(above)
+            return self.calls(os.open, self.folder, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            raise self._unusable(error) from error
 
     def _open_below(self, name: bytes, at: int, *, make: bool) -> int:
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
         try:
             try:
-                return self.calls.open_folder(name, at)
+                return self.calls(os.open, name, flags, dir_fd=at)
             except FileNotFoundError:
                 if not make:
                     raise
             with contextlib.suppress(FileExistsError):
-                self.calls.make_folder(name, at)
+                self.calls(os.mkdir, name, 0o755, dir_fd=at)
                 self.sync_folder(at)
-            return self.calls.open_folder(name, at)
+            return self.calls(os.open, name, flags, dir_fd=at)
         except OSError as error:
             if error.errno in (errno.ENOTDIR, errno.ELOOP):
                 raise PlaceError(
@@ -241,7 +250,7 @@ class Destination:
 
     def _close_folder(self, folder: int) -> None:
         with contextlib.suppress(OSError):
-            self.calls.close(folder)
+            self.calls(os.close, folder)
 
     def _unusable(self, error: OSError) -> SourceError:
         return SourceError(f"The folder {visible(str(self.folder))} cannot be written to: {reason(error)}.")
@@ -276,7 +285,7 @@ class PartialFile:
         left = memoryview(data)
         try:
             while left:
-                written = self._calls.write(self._file, left)
+                written = self._calls(os.write, self._file, left)
                 if written <= 0:
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 left = left[written:]
@@ -291,51 +300,46 @@ class PartialFile:
         try:
             if changed is not None:
                 with contextlib.suppress(OSError, OverflowError):
-                    self._calls.date(self._file, changed)
+                    self._calls(os.utime, self._file, (changed, changed))
             self._destination.attach_origin(self._file)
             if self._destination.sync:
-                self._calls.sync(self._file)
+                self._calls(Disk().sync, self._file)
             self._close()  # some file systems report a full disk only here
-            if replace:
-                self._replace(name)
-            else:
-                self._place(name)
+            self._place(name, replace=replace)
             self._destination.sync_folder(self._folder)
         except FileExistsError as error:
             raise TakenError("something else is there by now") from error
         except OSError as error:
             raise error_for(error) from error
 
-    def _replace(self, name: bytes) -> None:
+    def _place(self, name: bytes, *, replace: bool) -> None:
+        at = self._folder
+        if not replace:
+            try:
+                self._calls(os.link, self._name, name, src_dir_fd=at, dst_dir_fd=at, follow_symlinks=False)
+            except OSError as error:
+                if error.errno not in _NO_LINKS:
+                    raise
+            else:
+                self.drop()
+                return
         with contextlib.suppress(FileNotFoundError):
-            if self._destination.is_protected(self._calls.status(name, self._folder)):
+            there = self._destination.status(name, at)
+            if not replace:
+                raise FileExistsError
+            if self._destination.is_protected(there):
                 raise PlaceError("the archive itself is there")
-        self._calls.rename(self._name, name, self._folder)
+        self._calls(os.replace, self._name, name, src_dir_fd=at, dst_dir_fd=at)
         self._name = b""
-
-    def _place(self, name: bytes) -> None:
-        try:
-            self._calls.link(self._name, name, self._folder)
-        except OSError as error:
-            if error.errno not in _NO_LINKS:
-                raise
-            with contextlib.suppress(FileNotFoundError):
-                self._calls.status(name, self._folder)
-                raise TakenError("something else is there by now") from error
-            self._calls.rename(self._name, name, self._folder)
-            self._name = b""
-        else:
-            self.drop()
 
     def drop(self) -> None:
         """Remove the file unless it was kept."""
-        if self._file >= 0:
-            with contextlib.suppress(OSError):
-                self._close()
+        with contextlib.suppress(OSError):
+            self._close()
         name, self._name = self._name, b""
         if name:
             try:
-                self._calls.unlink(name, self._folder)
+                self._calls(os.unlink, name, dir_fd=self._folder)
             except FileNotFoundError:
                 pass
             except OSError as error:
@@ -347,81 +351,7 @@ class PartialFile:
     def _close(self) -> None:
         file, self._file = self._file, -1
         if file >= 0:
-            self._calls.close(file)
-
-
-# ---- system calls ------------------------------------------------------------------------------------------------
-
-
-class FolderCalls:
-    """Every system call of this module, so that a test can make any of them fail; all raise OSError.
-
-    ``name`` is a single component inside the folder with the descriptor ``at``; links are never followed.
-    """
-
-    def make_root(self, path: Path) -> None:
-        """Create the folder ``path`` and those above it, unless they exist."""
-        path.mkdir(mode=0o755, parents=True, exist_ok=True)
-
-    def open_root(self, path: Path) -> int:
-        """Open the folder that the user named, which may be a link."""
-        return os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-
-    def open_folder(self, name: bytes, at: int) -> int:
-        """Open a folder."""
-        return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
-
-    def make_folder(self, name: bytes, at: int) -> None:
-        """Create a folder."""
-        os.mkdir(name, 0o755, dir_fd=at)
-
-    def create(self, name: bytes, at: int) -> int:
-        """Create a file that must not exist, and open it for writing."""
-        return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=at)
-
-    def lock(self, file: int) -> None:
-        """Lock the file, which tells other runs that it is still being written."""
-        Disk().lock(file)
-
-    def write(self, file: int, data: memoryview) -> int:
-        """Append; returns how many bytes were written."""
-        return os.write(file, data)
-
-    def date(self, file: int, seconds: int) -> None:
-        """Set the modification time, in seconds since 1970."""
-        os.utime(file, (seconds, seconds))
-
-    def attach(self, file: int, attribute: str, value: bytes) -> None:
-        """Set an extended attribute."""
-        os.setxattr(file, attribute, value)
-
-    def sync(self, descriptor: int) -> None:
-        """Wait until the disk holds a file, or the names in a folder."""
-        Disk().sync(descriptor)
-
-    def close(self, descriptor: int) -> None:
-        """Close a descriptor."""
-        os.close(descriptor)
-
-    def status(self, name: bytes, at: int) -> os.stat_result:
-        """The status of what has a name."""
-        return os.stat(name, dir_fd=at, follow_symlinks=False)
-
-    def link(self, old: bytes, new: bytes, at: int) -> None:
-        """Add a name, which must be free, to a file."""
-        os.link(old, new, src_dir_fd=at, dst_dir_fd=at, follow_symlinks=False)
-
-    def rename(self, old: bytes, new: bytes, at: int) -> None:
-        """Rename a file, replacing what has the new name."""
-        os.replace(old, new, src_dir_fd=at, dst_dir_fd=at)
-
-    def unlink(self, name: bytes, at: int) -> None:
-        """Remove a name."""
-        os.unlink(name, dir_fd=at)
-
-    def free(self, folder: Path) -> int:
-        """The free bytes on the file system."""
-        return shutil.disk_usage(folder).free
+            self._calls(os.close, file)
 
 
 def origin_of(path: Path) -> dict[str, bytes]:
