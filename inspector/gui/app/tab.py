@@ -56,7 +56,7 @@ if TYPE_CHECKING:  # each panel is loaded when it is made
     from inspector.gui.panels.changing.repair import RepairPanel
     from inspector.gui.panels.changing.trials import ExperimentPanel, ReplayPanel
     from inspector.gui.panels.diagram.panel import DiagramPanel
-    from inspector.gui.panels.reader.panel import ReaderPanel
+    from inspector.gui.panels.reader import ReaderPanel
     from inspector.gui.panels.requests import RequestsPanel
 
 MIN_SIDE_WIDTHS = (216, 160)
@@ -184,7 +184,7 @@ class Tab(Page):
         self.banner.repairRequested.connect(self.plan_repairs)
         self.banner.checkRequested.connect(self.checking.start)
         self.banner.showRequested.connect(self._show_finding)
-        self.banner.readerChosen.connect(self._follow_reader)
+        self.banner.readersRequested.connect(partial(self.open_panel, "Reader"))
         self.traced.connect(self._show_unread)
         self.docks["Reader"].visibilityChanged.connect(self._reader_seen)
         self.checking.changed.connect(self._check_changed)
@@ -489,11 +489,6 @@ class Tab(Page):
 
         self.document.reported.emit(ONLY_TACO)
 
-    def _follow_reader(self, name: str) -> None:
-        """Follow this reader in its panel."""
-        self.reader.follow_next(name)
-        self.open_panel("Reader")
-
     def _reader_seen(self, seen: bool) -> None:
         self._sees_reader = seen
         self._show_unread()
@@ -607,7 +602,7 @@ PANELS: dict[str, Panel] = {
     ),
     "Reader": Panel(
         says=lambda tab: tab.is_made("Reader") and tab.reader.is_needed,
-        place="reader.panel.ReaderPanel",
+        place="reader.ReaderPanel",
         wires={"traced": lambda tab: tab.traced},
         ready=_follow_bytes,
         begin=lambda tab: tab.reader.open(),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -19,9 +18,6 @@ from inspector.gui.kit.icons import Picture, icon, severity_icon, state_icon, st
 from inspector.gui.kit.style import GRID, PAGE_PX, TextSize, card, font_of, paint_stripe, secondary
 from inspector.gui.kit.widgets import MessageBar, SelectableLabel, push_button
 from inspector.operations.protocol.views import Stage, Status
-
-if TYPE_CHECKING:  # what opens an archive does not wait for them
-    from inspector.gui.panels.reader.table import ReadersTable
 
 _SEPARATOR = "  ·  "
 ICON_PX = 20
@@ -70,14 +66,14 @@ class Banner(QFrame):
         repairRequested(): plan repairs.
         checkRequested(): check the contents.
         showRequested(object): show this FindingRow and its bytes.
-        readerChosen(str name): follow this reader step by step.
+        readersRequested(): say what every reader makes of the archive.
     """
 
     reopen = Signal()
     repairRequested = Signal()
     checkRequested = Signal()
     showRequested = Signal(object)
-    readerChosen = Signal(str)
+    readersRequested = Signal()
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -99,18 +95,15 @@ class Banner(QFrame):
         tip = "Compare the contents with every recorded checksum (Ctrl+K)"
         self.check = push_button("Check Contents", tip, self.checkRequested)
         tip = "What every program that reads this format makes of the archive"
-        self.readers = dressed(QToolButton(), text="Readers", toolTip=tip, checkable=True)
+        self.readers = dressed(QToolButton(), text="Readers", toolTip=tip)
         self.readers.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.readers.toggled.connect(self._show_readers)
-        self.readers_table: ReadersTable | None = None
-        """What each reader makes of the archive; None until it was asked for."""
-        self._generation = -1
+        self.readers.clicked.connect(self.readersRequested)
         for label in (self.sentence, self.state):
             label.setMaximumWidth(PAGE_PX)
         words = in_column(self.sentence, self.state)
         first = in_row(self.mark, (words, 1), self.readers, self.show_, self.repair, self.check, 0)
         first.setAlignment(self.mark, Qt.AlignmentFlag.AlignTop)
-        self._column = in_column(first, self.message, on=self, edge=(3 * GRID, GRID, 2 * GRID, GRID), gap=GRID)
+        in_column(first, self.message, on=self, edge=(3 * GRID, GRID, 2 * GRID, GRID), gap=GRID)
         document.statusChanged.connect(self.refresh)
         document.lost.connect(self._lost)
         self.refresh()
@@ -144,22 +137,7 @@ class Banner(QFrame):
             self.show_.setText("Show Bytes" if status.main.spans else "Show Finding")
         known = settled and status.format != "bytes"
         self.readers.setVisible(known)
-        if status.generation != self._generation:
-            self._generation = status.generation
-            self.readers.setChecked(False)  # what was said is of other bytes
         self.check.setVisible(known and not status.checked and not self._is_checking)
-
-    def _show_readers(self, shown: bool) -> None:
-        if shown and self.readers_table is None:
-            from inspector.gui.panels.reader.table import ReadersTable
-
-            self.readers_table = ReadersTable(self._document)
-            self.readers_table.chosen.connect(self.readerChosen)
-            self._column.addWidget(self.readers_table)
-        if self.readers_table is not None:
-            self.readers_table.setVisible(shown)
-            if shown:
-                self.readers_table.ask()
 
     def _show_main(self) -> None:
         if (main := self._document.status.main) is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from inspector.core.span import Span, Spans
+from inspector.core.span import Spans
 
 if TYPE_CHECKING:  # only types: the window loads what its panels need
     from inspector.core.reader import ReaderKind, ReaderOutcome
@@ -55,19 +55,11 @@ class ReaderInfo(NamedReader, frozen=True):
     why_not: str
 
 
-class ReadMark(Struct, frozen=True):
-    """A read of the timeline: its bytes, and the step that made it."""
-
-    span: Span
-    step: int
-
-
 class TraceResult(NamedReader, frozen=True):
     """A reader's way through an archive, whose bytes are ``layer``.
 
-    ``steps`` are kept, ``folded`` more were taken. ``reads`` were made, of ``total`` bytes in all; ``marks`` are those
-    that the timeline shows, in order. ``twice`` and ``never`` are the first of the bytes read more than once and not at
-    all, ``twice_bytes`` and ``never_bytes`` how many there are.
+    ``steps`` are kept, ``folded`` more were taken. ``reads`` were made, of ``total`` bytes in all. ``never`` are the
+    first of the bytes not read at all, ``never_bytes`` how many there are; ``twice_bytes`` were read more than once.
     """
 
     outcome: ReaderOutcome
@@ -75,10 +67,7 @@ class TraceResult(NamedReader, frozen=True):
     folded: int
     reads: int
     total: int
-    marks: tuple[ReadMark, ...]
-    twice: Spans
     twice_bytes: int
     never: Spans
     never_bytes: int
-    size: int
     layer: int

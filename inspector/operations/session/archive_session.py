@@ -30,7 +30,7 @@ from inspector.operations.protocol.coverage_views import (
     RangeRow,
     RangeState,
 )
-from inspector.operations.protocol.trace_views import ReaderInfo, ReaderRow, ReadMark, TraceResult
+from inspector.operations.protocol.trace_views import ReaderInfo, ReaderRow, TraceResult
 from inspector.operations.protocol.views import LayerKind, Page
 from inspector.operations.session.extracting import Extracting
 from inspector.operations.session.navigation import Navigation
@@ -41,8 +41,8 @@ from inspector.operations.trace.tracing import StepLog, compare_readers, reader_
 
 MAX_BANDS = 64
 """Bands that are kept of one state of a location; the oldest are dropped first."""
-MAX_MARKS = 4_000
-"""Reads of the timeline, and spans of each kind, that are sent; of more reads each so-and-so-manieth is."""
+MAX_UNREAD = 4_000
+"""Spans that no reader read, of which more are not sent."""
 MAX_PAGE = 2_000
 """The most steps in one answer."""
 MAX_RANGE_ROWS = 10_000
@@ -216,10 +216,8 @@ class ArchiveSession(Navigation, Costs, Extracting, References, Overlays):
         log = StepLog()
         found = trace(shown.archive.source, reader_named(shown.archive.decoder, name), log.add, progress, member)
         self.traced = log.steps()
-        reader, reads, size = found.reader, found.reads, shown.archive.source.size
-        twice, never = reads.twice(), reads.never(size)
-        stride = -(-len(reads) // MAX_MARKS) or 1
-        every = zip(reads.starts[::stride], reads.stops[::stride], reads.steps[::stride], strict=True)
+        reader, reads = found.reader, found.reads
+        never = reads.never(shown.archive.source.size)
         return TraceResult(
             reader.name,
             reader.title,
@@ -230,12 +228,9 @@ class ArchiveSession(Navigation, Costs, Extracting, References, Overlays):
             log.folded,
             len(reads),
             reads.total,
-            tuple(ReadMark(Span(start, stop), step) for start, stop, step in every),
-            tuple(twice[:MAX_MARKS]),
-            total(twice),
-            tuple(never[:MAX_MARKS]),
+            total(reads.twice()),
+            tuple(never[:MAX_UNREAD]),
             total(never),
-            size,
             shown.at,
         )
 

@@ -1,45 +1,152 @@
-"""The Reader panel: choose a reader, see its steps, play them, and see what every reader makes of the archive."""
+"""The Reader panel: choose a reader, see its steps, and see what every reader makes of the archive."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from msgspec import Struct, field
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QAbstractItemView, QComboBox, QSizePolicy, QToolButton, QWidget
 
-from inspector.core.numbers import count, grouped
+from inspector.core import verdict
+from inspector.core.finding import Severity
+from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
 from inspector.core.reader import ReaderKind, Step
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
-from inspector.gui.kit.building import (
-    dressed,
-    in_column,
-    in_row,
-    number_of,
-    page_of,
-    side_by_side,
-    tool_button,
-)
+from inspector.gui.kit.building import dressed, in_column, page_of, side_by_side, tool_button
+from inspector.gui.kit.icons import severity_icon, verdict_icon
 from inspector.gui.kit.item_views import ColumnWidener
-from inspector.gui.kit.listing import read_pages
+from inspector.gui.kit.listing import ListView, Rows, read_pages
 from inspector.gui.kit.style import GRID, Sentences
-from inspector.gui.kit.table_models import Deliver, widths
+from inspector.gui.kit.table_models import Column, Deliver, cell, widths
 from inspector.gui.kit.text import loading_text
-from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, label_of, sentence_label, tree_view
-from inspector.gui.panels.reader.steps import BYTES, COLUMNS, DECISION, StepsModel, overlap
-from inspector.gui.panels.reader.table import KIND_LABELS, ReadersTable
-from inspector.gui.panels.reader.timeline import ReadTimeline, reads_text
+from inspector.gui.kit.tree_model import NOWHERE, Index, NumberedTree
+from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, sentence_label, tree_view
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.trace_views import ReaderInfo, TraceResult
+from inspector.operations.protocol.trace_views import ReaderInfo, ReaderRow, ReaderVerdict, TraceResult
 from inspector.operations.protocol.views import Stage
 
 ORIGIN = "reader"
 NOT_YET = "Choose a reader to see every step it takes through this archive."
+NO_READER = "No other reader of this format is known."
 MAX_UNFOLDED = 2_000
 """Steps that are all unfolded at once; of more, the outer ones."""
 PAGE_STEPS = 1_000
 """Steps in one request."""
-DEFAULT_LATENCY_MS = 50
+KIND_LABELS = {ReaderKind.RUN: "runs", ReaderKind.DESCRIBED: "simulated"}
+_MARKS: dict[ReaderVerdict, Severity | verdict.Verdict] = {
+    ReaderVerdict.ACCEPTS: verdict.Verdict.VERIFIED,
+    ReaderVerdict.REJECTS: Severity.ERROR,
+    ReaderVerdict.WRONG: Severity.WARNING,
+    ReaderVerdict.UNKNOWN: Severity.INFO,
+}
+
+# ---- the steps of one reader -----------------------------------------------------------------------------------------
+
+
+def value_text(value: object) -> str:
+    """The value of a step."""
+    return "" if value is None else grouped(value) if isinstance(value, int) else str(value)
+
+
+def span_text(span: Span | None) -> str:
+    """``0x3E7..0x3EF``."""
+    return "" if span is None else f"{hexadecimal(span.start)}..{hexadecimal(span.stop)}"
+
+
+COLUMNS = (
+    Column(
+        "Step",
+        lambda step: step.action if step.folded else f"{step.n:,}  {step.action}{'' if step.ok else ' ✗'}",
+        270,
+        icon=lambda step: None if step.ok else severity_icon(Severity.ERROR),
+    ),
+    Column("Value", lambda step: value_text(step.value), 210),
+    Column("Decision", lambda step: step.decision, 180),
+    Column("Bytes", lambda step: span_text(step.span), 110),
+)
+STEP, VALUE, DECISION, BYTES = range(len(COLUMNS))
+
+
+class _Node(Struct):
+    """A step, or the root, whose depth is that of none."""
+
+    parent: int
+    position: int
+    depth: int
+    children: list[int] = field(default_factory=list)
+
+
+class StepsModel(NumberedTree[_Node]):
+    """A tree of steps. Positions count all steps in order; a node's number is one more."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.steps: Sequence[Step] = ()
+        self._nodes = [_Node(-1, 0, -1)]
+
+    def show_steps(self, steps: Sequence[Step]) -> None:
+        """Replace the steps."""
+        self.beginResetModel()
+        self.steps = steps
+        self._nodes = [_Node(-1, 0, -1)]
+        above = 0
+        for number, step in enumerate(steps, 1):
+            while self._nodes[above].depth >= step.depth:
+                above = self._nodes[above].parent
+            siblings = self._nodes[above].children
+            self._nodes.append(_Node(above, len(siblings), step.depth))
+            siblings.append(number)
+            above = number
+        self.endResetModel()
+
+    def index_of(self, position: int) -> QModelIndex:
+        """The index of a step."""
+        return self._index(position + 1) if 0 <= position < len(self.steps) else QModelIndex()
+
+    def position(self, index: Index) -> int:
+        """The position of the step at an index, -1 for none."""
+        return index.internalId() - 1 if index.isValid() else -1
+
+    # ---- overrides ---------------------------------------------------------------------------------------------
+
+    def columnCount(self, parent: Index = NOWHERE) -> int:  # noqa: ARG002 - the same everywhere
+        return len(COLUMNS)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        is_title = orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole
+        return COLUMNS[section].title if is_title else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        return cell(COLUMNS[index.column()], self.steps[self.position(index)], role) if index.isValid() else None
+
+
+# ---- all readers -----------------------------------------------------------------------------------------------------
+
+
+def _why(row: ReaderRow) -> str:
+    is_stopped = row.stopped_at is not None and row.verdict is not ReaderVerdict.ACCEPTS
+    place = f"step {row.stopped_at:,}: " if is_stopped else ""
+    return place + (row.message or count(row.members, "member"))
+
+
+def _mark(row: ReaderRow) -> QIcon:
+    mark = _MARKS[row.verdict]
+    return severity_icon(mark) if isinstance(mark, Severity) else verdict_icon(mark)
+
+
+READERS = (
+    Column("Reader", lambda row: row.title, 130, icon=_mark),
+    Column("Kind", lambda row: KIND_LABELS[row.kind], 90),
+    Column("Verdict", lambda row: str(row.verdict), 110),
+    Column("Why", _why),
+)
+
+
+# ---- the panel -------------------------------------------------------------------------------------------------------
 
 
 def _button(text: str, tip: str, pressed: Callable[[], object]) -> QToolButton:
@@ -58,7 +165,6 @@ class ReaderPanel(QWidget):
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
-        self._infos: tuple[ReaderInfo, ...] = ()
         self._readers_of = ("", -1)
         self._followed = ""
         self.result: TraceResult | None = None
@@ -75,11 +181,9 @@ class ReaderPanel(QWidget):
         self.about = sentence_label()
         self.end = Details("How the reader ends")
         self.variables = Details("Variables of the reader at this step")
-        self.readers = ReadersTable(document)
-        self.timeline = ReadTimeline()
-        self.costs = sentence_label()
-        tip = "The time that one request takes, for the sum beside it"
-        self.latency = number_of("Latency", 0, 5_000, DEFAULT_LATENCY_MS, suffix=" ms", toolTip=tip)
+        self.readers = Rows(READERS, self)
+        self.readers_table = ListView(self.readers, "What each reader makes of this archive")
+        self._readers_stack = Emptiable(self.readers_table)
         self._moves = [
             _button("|◀", "First step", lambda: self.go(0)),
             _button("◀", "Previous step", lambda: self.step(-1)),
@@ -89,28 +193,22 @@ class ReaderPanel(QWidget):
         ]
         bar = FlowLayout(GRID, GRID)
         bar.add(self.chooser, *self._moves)
-        self._page = self._lay_out()
+        for widget in (self.end, self.variables, self._readers_stack):
+            widget.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
+        texts = side_by_side((self.end, 3), (self.variables, 2))
+        side = side_by_side((self._readers_stack, 1), (texts, 1), down=True, sized=True)
+        split = side_by_side((self.tree, 3), (side, 2), sized=True)
+        column = in_column(self.about, (split, 1), edge=(GRID, 0, GRID, GRID), gap=GRID)
+        self._page = page_of(column, "Steps, variables and readers")
         self._stack = Emptiable(self._page)
         in_column(bar, (self._stack, 1), on=self)
         self.setFocusProxy(self.tree)
         self.chooser.activated.connect(lambda _: self.follow())
         self.tree.selectionModel().currentChanged.connect(self._step_chosen)
-        self.readers.chosen.connect(self.choose)
-        self.timeline.stepChosen.connect(self._go_to_number)
-        self.latency.valueChanged.connect(lambda _: self._show_costs())
+        self.readers_table.activated.connect(self.readers_table.each_row(lambda row: self.choose(row.name)))
         document.statusChanged.connect(self._status_changed)
         self._stack.show_sentence(NOT_YET)
         self._set_enabled()
-
-    def _lay_out(self) -> QWidget:
-        for widget in (self.end, self.variables, self.readers):
-            widget.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
-        texts = side_by_side((self.end, 3), (self.variables, 2))
-        side = side_by_side((self.readers, 1), (texts, 1), down=True, sized=True)
-        split = side_by_side((self.tree, 3), (side, 2), sized=True)
-        costs = in_row((self.costs, 1), label_of("Latency:", self.latency), self.latency)
-        column = in_column(self.about, (split, 1), self.timeline, costs, edge=(GRID, 0, GRID, GRID), gap=GRID)
-        return page_of(column, "Steps, variables and readers")
 
     # ---- choosing ----------------------------------------------------------------------------------------------
 
@@ -118,9 +216,12 @@ class ReaderPanel(QWidget):
         """Follow the same reader anew, if one is followed: the bytes are others."""
         self._followed = self.chooser.currentData() or ""
         if self.is_needed:
-            self.forget()
-            if self.isVisible():
-                self.open()
+            self._begin_again()
+
+    def _begin_again(self) -> None:
+        self.forget()
+        if self.isVisible():
+            self.open()
 
     def open(self) -> None:
         """Offer the readers of the archive shown, follow the first one, and ask what all of them make of it."""
@@ -129,9 +230,8 @@ class ReaderPanel(QWidget):
             self._stack.show_sentence(loading_text(self._document.status.stage) or "The archive could not be read.")
             return
         if self._readers_of != self._archive():
-            layer = self._document.layer
             self._readers_of = self._archive()
-            self._document.client.ask(ArchiveRequests.readers, layer).then(self._take_readers)
+            self._document.client.ask(ArchiveRequests.readers, self._document.layer).then(self._take_readers)
 
     def _archive(self) -> tuple[str, int]:
         """What tells one state of an archive from another."""
@@ -139,7 +239,6 @@ class ReaderPanel(QWidget):
         return (f"{status.stamp} {status.size} {status.members}", self._document.layer if status.collection else 0)
 
     def _take_readers(self, infos: tuple[ReaderInfo, ...]) -> None:
-        self._infos = infos
         self.chooser.clear()
         for kind in (ReaderKind.RUN, ReaderKind.DESCRIBED):
             of_kind = [info for info in infos if info.kind is kind and not info.why_not]
@@ -148,19 +247,20 @@ class ReaderPanel(QWidget):
             for info in of_kind:
                 self.chooser.addItem(f"{info.title} ({KIND_LABELS[kind]})", info.name)
                 self.chooser.setItemData(self.chooser.count() - 1, info.about, Qt.ItemDataRole.ToolTipRole)
-        self._set_enabled()
         if not infos:
-            self._stack.show_sentence("No other reader of this format is known.")
+            self._stack.show_sentence(NO_READER)
             return
         known = {info.name for info in infos if not info.why_not}
         self.choose(self._followed if self._followed in known else infos[0].name)
-        self.readers.ask()
+        self._readers_stack.show_sentence("Asking every reader…")
+        of, show = self._readers_of, self._readers_stack.show_sentence
 
-    def follow_next(self, name: str) -> None:
-        """Follow this reader now, or as soon as the readers are offered."""
-        self._followed = name
-        if self._readers_of == self._archive():
-            self.choose(name)
+        def take(rows: tuple[ReaderRow, ...]) -> None:
+            if of == self._readers_of:
+                self.readers.show(rows)
+                self._readers_stack.show_view(self.readers_table)
+
+        self._document.start(ArchiveRequests.compare_readers, self._document.layer).then(take, show)
 
     def choose(self, name: str) -> None:
         """Follow a reader by its name, if it can be followed."""
@@ -179,8 +279,7 @@ class ReaderPanel(QWidget):
         trace, client = self._trace, self._document.client
 
         def ask(first: int, deliver: Deliver) -> None:
-            if trace == self._trace:
-                client.ask(ArchiveRequests.reader_steps, first, PAGE_STEPS).then(deliver)
+            client.ask(ArchiveRequests.reader_steps, first, PAGE_STEPS).then(deliver)
 
         def take(result: TraceResult) -> None:
             if trace == self._trace:
@@ -203,10 +302,8 @@ class ReaderPanel(QWidget):
             self.tree.expandAll()
         else:
             self.tree.expandToDepth(0)
-        self.about.setText(f"{result.title}, {KIND_LABELS[result.kind]}. {result.about}")
+        self.about.setText(f"{result.title}, {KIND_LABELS[result.kind]}. {result.about} {reads_text(result)}")
         self.end.say(end_text(result))
-        self.timeline.show_result(result)
-        self._show_costs()
         self._stack.show_view(self._page)
         self._stack.setFocusProxy(self.tree)
         self._set_enabled()
@@ -219,17 +316,14 @@ class ReaderPanel(QWidget):
     def _status_changed(self) -> None:
         """Forget a trace of an archive that is not the one shown any more."""
         if self.is_needed and self._document.status.stage is Stage.READY and self._readers_of != self._archive():
-            self.forget()
-            if self.isVisible():
-                self.open()
+            self._begin_again()
 
     def forget(self) -> None:
         """Show nothing until a reader is followed again."""
         self._trace += 1
         self.result, self._readers_of = None, ("", -1)
         self.model.show_steps(())
-        self.readers.forget()
-        self.timeline.show_result(None)
+        self.readers.show(())
         self._stack.show_sentence(NOT_YET)
         self._set_enabled()
 
@@ -259,28 +353,23 @@ class ReaderPanel(QWidget):
     def to_failure(self) -> None:
         """Go to the step the reader stopped at, or the first one that failed."""
         stopped = self.result.outcome.stopped_at if self.result is not None else None
-        failed = (
-            at for at, step in enumerate(self.model.steps) if step.n == stopped or (stopped is None and not step.ok)
-        )
+        steps = enumerate(self.model.steps)
+        failed = (at for at, step in steps if step.n == stopped or (stopped is None and not step.ok))
         self._go_or_say(next(failed, None), "No step of this reader fails.")
 
     def to_byte(self) -> None:
         """Go to the next step that touches the byte at the caret, or to the first one that does."""
-        caret = self._document.selection.caret
-        here = Span(caret, caret + 1)
-        touching = [at for at, step in enumerate(self.model.steps) if overlap(step.span, here)]
-        later = next((at for at in touching if at > self.at), None)
-        self._go_or_say(later if later is not None else next(iter(touching), None), "No step touches this byte.")
+        caret, here = self._document.selection.caret, self.at
+        touching = [
+            at for at, step in enumerate(self.model.steps) if step.span and step.span.start <= caret < step.span.stop
+        ]
+        self._go_or_say(min(touching, key=lambda at: (at <= here, at), default=None), "No step touches this byte.")
 
     def _go_or_say(self, position: int | None, why_not: str) -> None:
         if position is None:
             self._document.reported.emit(why_not)
         else:
             self.go(position)
-
-    def _go_to_number(self, number: int) -> None:
-        found = (at for at, step in enumerate(self.model.steps) if step.n <= number < step.n + max(1, step.folded))
-        self._go_or_say(next(found, None), "This step is not kept.")
 
     def _step_chosen(self, index: QModelIndex, _: QModelIndex) -> None:
         position = self.model.position(index)
@@ -292,12 +381,8 @@ class ReaderPanel(QWidget):
             self._document.select_step(self.result.layer, step.span, ORIGIN, wrong=not step.ok)
 
     def _show_state(self, step: Step) -> None:
-        self.timeline.show_step(step.n)
         lines = [f"{name}: {value}" for name, value in step.state]
         self.variables.say("\n".join(("State at this step", *(lines or ["nothing yet"]))))
-
-    def _show_costs(self) -> None:
-        self.costs.setText(reads_text(self.result, self.latency.value()) if self.result is not None else "")
 
 
 def end_text(result: TraceResult) -> str:
@@ -309,9 +394,17 @@ def end_text(result: TraceResult) -> str:
     head = "Rejects" if outcome.accepts is False else "Not known what it does"
     place = f" at step {grouped(outcome.stopped_at)}" if outcome.stopped_at is not None else ""
     inside = f" in {outcome.member}" if outcome.member else ""
-    parts: Iterable[str] = (f"{head}{place}{inside}: “{outcome.message}”", f"{given}." if given else "")
+    parts = (f"{head}{place}{inside}: “{outcome.message}”", f"{given}." if given else "")
     return "\n".join(filter(None, (*parts, outcome.cause, _folded(result))))
 
 
 def _folded(result: TraceResult) -> str:
     return f"{count(result.folded, 'step')} in the middle are not kept here." if result.folded else ""
+
+
+def reads_text(result: TraceResult) -> str:
+    """How much a reader read, how much of it twice, and how much never."""
+    if not result.reads:
+        return "Its reads cannot be seen."
+    made = f"{count(result.reads, 'read')} of {in_bytes(result.total)}"
+    return f"{made}; {in_bytes(result.twice_bytes)} read twice, {in_bytes(result.never_bytes)} never read."
