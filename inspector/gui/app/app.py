@@ -27,7 +27,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFileOpenEvent, QPixmap
 from PySide6.QtWidgets import QApplication
 
-from inspector.gui.ipc import fork_server, instance
+from inspector.gui.ipc import instance, worker
 from inspector.gui.kit import theme
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.theme import Theme
@@ -88,7 +88,7 @@ def run(locations: Sequence[str], *, new_window: bool = False, compare: Sequence
     if this is not None and not this.is_first() and not (new_window or compare) and this.hand_over(locations):
         return 0
     if locations or compare:
-        fork_server.warm_up()  # beside all that follows
+        worker.warm_up()  # beside all that follows
     from inspector.gui.app.window import Window  # a start that hands its locations over needs none of it
 
     settings = Settings()
@@ -130,7 +130,7 @@ def _after_first_paint(
         window.comparisons.compare(*compare)
     if not locations and not compare:
         window.sessions.start()
-        fork_server.warm_up()  # for what is opened next
+        worker.warm_up()  # for what is opened next
 
 
 def _open_handed_over(window: Window, locations: list[str], token: str) -> None:
@@ -164,7 +164,7 @@ def screenshot(
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from tempfile import TemporaryDirectory
 
-    fork_server.warm_up()  # beside all that follows
+    worker.warm_up()  # beside all that follows
     from inspector.gui.app.window import Window
 
     qInstallMessageHandler(_print_qt_message)

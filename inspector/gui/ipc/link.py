@@ -6,21 +6,35 @@ import errno
 import os
 import queue
 import threading
+from contextlib import closing, suppress
 from functools import partial
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from inspector.core.program.crash_report import CrashReport
 from inspector.core.program.log import Log
-from inspector.gui.ipc import fork_server
-from inspector.gui.ipc.crash_reports import REPORTS
-from inspector.gui.ipc.worker import run
+from inspector.gui.ipc.worker import context, run
 from inspector.sources.web.address import known_after
 
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
+
 _LOG = Log(__name__)
+
+
+class WorkerReports(QObject):
+    """Crash reports of all workers.
+
+    Signals:
+        received(str): the text of a report; emitted from any thread.
+    """
+
+    received = Signal(str)
+
+
+REPORTS = WorkerReports()
 
 
 class Link(QObject):
@@ -44,10 +58,8 @@ class Link(QObject):
         self._outgoing: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._closed = False
-        self.started = False
         self._crashed = False
         self._grace = 0.0
-        self._told = 0  # addresses that the worker knows
         self.process: BaseProcess | None = None
         self._sender = threading.Thread(target=self._work, args=(kind, arguments), name="to worker")
         self._over.connect(self._let_go, Qt.ConnectionType.QueuedConnection)
@@ -74,97 +86,72 @@ class Link(QObject):
                 self.process.kill()
         self._outgoing.put(None)
 
-    def _work(self, kind: str, arguments: tuple[Any, ...]) -> None:
-        try:
-            self._send_all(kind, arguments)
-        finally:
-            self._over.emit()
-
     def _let_go(self) -> None:
         self._sender.join()  # it has nothing left to do but to let go of this link
         _RUNNING.discard(self)
 
-    def _send_all(self, kind: str, arguments: tuple[Any, ...]) -> None:
+    # ---- in the thread of the sender ---------------------------------------------------------------------------
+
+    def _work(self, kind: str, arguments: tuple[Any, ...]) -> None:
         try:
-            started = self._start_process(kind, arguments)
+            self._serve(kind, arguments)
         except (OSError, EOFError) as error:  # out of memory or processes, or the fork server has ended
             if not self._closed:
                 self.failed.emit(_reason(error))
-            return
-        if started is None:
-            return
-        process, ours, receiver = started
-        try:
-            self._send_messages(ours)
-            if self._grace:
-                ours.send(None)
-                process.join(self._grace)
-        except OSError:
-            pass  # the worker has ended, which the receiver reports
-        with self._lock:
-            self.process = None
-        process.kill()
-        process.join()
-        _LOG.debug("worker %s ended: exit status %s", process.pid, process.exitcode)
-        receiver.join()
-        ours.close()
+        finally:
+            self._over.emit()
+
+    def _serve(self, kind: str, arguments: tuple[Any, ...]) -> None:
+        """Start the worker, and send to it until it is closed. Raises OSError and EOFError if it cannot be started."""
+        ours, theirs = context().Pipe()
+        with closing(ours):
+            known = known_after(0)
+            process_args = (dict(os.environ), known, theirs, kind, *arguments)
+            process = context().Process(target=run, args=process_args, name="worker", daemon=True)
+            receiver = threading.Thread(target=self._receive_all, args=(ours,), name="from worker")
+            with closing(theirs), self._lock:
+                if self._closed:
+                    return
+                process.start()
+                self.process = process
+            _LOG.debug("worker %s started: %s", process.pid, kind)
+            try:
+                _start(receiver)
+                with suppress(OSError):  # the worker has ended, which the receiver reports
+                    self._send_messages(ours, len(known))
+                    if self._grace:
+                        ours.send(None)
+                        process.join(self._grace)
+            finally:
+                with self._lock:
+                    self.process = None
+                process.kill()
+                process.join()
+            _LOG.debug("worker %s ended: exit status %s", process.pid, process.exitcode)
+            receiver.join()
         if self._crashed:
             self.reaped.emit(process.exitcode)
 
-    def _send_messages(self, ours: Connection) -> None:
-        """Send each message, after the addresses that the worker does not know yet. Raises OSError."""
+    def _send_messages(self, ours: Connection, told: int) -> None:
+        """Send each message, after the addresses that the worker does not know yet: it knows ``told``."""
         while (message := self._outgoing.get()) is not None:
-            if new := known_after(self._told):
-                self._told += len(new)
+            if new := known_after(told):
+                told += len(new)
                 ours.send(("addresses", new))
             ours.send(message)
 
-    def _start_process(
-        self, kind: str, arguments: tuple[Any, ...]
-    ) -> tuple[BaseProcess, Connection, threading.Thread] | None:
-        """The worker, our end of its pipe and its receiver thread; None if the link is closed already.
-
-        Raises OSError and EOFError if it cannot be started.
-        """
-        context = fork_server.context()
-        ours, theirs = context.Pipe()
-        known = known_after(0)
-        self._told = len(known)
-        process_args = (dict(os.environ), known, theirs, kind, *arguments)
-        process = context.Process(target=run, args=process_args, name="worker", daemon=True)
-        receiver = threading.Thread(target=self._receive_all, args=(ours,), name="from worker")
-        try:
-            with self._lock:
-                if self._closed:
-                    return None
-                process.start()
-                self.process, self.started = process, True
-            _start(receiver)
-        except (OSError, EOFError):
-            with self._lock:
-                started, self.process, self.started = self.process, None, False
-            if started is not None:
-                started.kill()
-                started.join()
-            ours.close()
-            raise
-        finally:
-            theirs.close()
-        _LOG.debug("worker %s started: %s", process.pid, kind)
-        return process, ours, receiver
+    # ---- in the thread of the receiver -------------------------------------------------------------------------
 
     def _receive_all(self, connection: Connection) -> None:
-        while True:
-            try:
+        with suppress(EOFError, OSError):
+            while True:
                 message = connection.recv()
-            except (EOFError, OSError):
-                break
-            if self._closed:
-                return
-            if isinstance(message, CrashReport):
-                REPORTS.received.emit(message.text)
-            else:
-                self.arrived.emit(message)
+                if self._closed:
+                    return
+                if isinstance(message, CrashReport):
+                    REPORTS.received.emit(message.text)
+                else:
+                    self.arrived.emit(message)
         if not self._closed:
             self._crashed = True
             self.ended.emit()

@@ -1,21 +1,26 @@
-"""Entry points of worker processes. The window imports this too, so decoders are imported in the functions."""
+"""Worker processes: what they run, and the process that they are forked from, which has imported what each needs.
+
+The window imports this for its first paint, so all else is imported in the functions.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import import_module
-from multiprocessing import current_process
-from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector.core.limits import calculate_in_one_thread
 from inspector.core.program.hints import Hint, HintTexts, use_hints
 from inspector.core.program.log import log_in_worker
-from inspector.operations.protocol import requests
-from inspector.operations.protocol.requests import requests_of
 from inspector.sources.web.address import is_remote, learn
+
+if TYPE_CHECKING:  # Windows has only one of the two
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkServerContext, SpawnContext
 
 SESSIONS = {
     "ArchiveRequests": "session.archive_session:ArchiveSession",
@@ -25,6 +30,26 @@ SESSIONS = {
     "AuditRequests": "worker.audit_server:Auditor",
 }
 """The class of ``inspector.operations`` that answers the requests of each kind."""
+
+
+def context() -> ForkServerContext | SpawnContext:
+    """The start method: a fork server with preloaded modules where the system has one, spawn otherwise."""
+    import multiprocessing  # not for the first paint to wait for
+
+    if getattr(sys, "frozen", False) or "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    found = multiprocessing.get_context("forkserver")
+    found.set_forkserver_preload(["inspector.operations.worker.preloaded"])
+    return found
+
+
+def warm_up() -> None:
+    """Start the fork server, if there is one, so that it imports beside the window; else the first worker does."""
+    if context().get_start_method() == "forkserver":
+        from multiprocessing import forkserver
+
+        with suppress(OSError):  # out of processes: the first worker says so
+            forkserver.ensure_running()
 
 
 def run(
@@ -42,15 +67,17 @@ def run(
     log_in_worker("worker")
     use_hints(HINT_TEXTS)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal ends the window, which ends its workers
-    if kind == "AuditRequests":
-        current_process().daemon = False  # daemons may not start processes; those of an audit end with this one
+    from multiprocessing import current_process
 
+    from inspector.operations.protocol import requests
     from inspector.operations.worker.server import Server
 
+    if kind == "AuditRequests":
+        current_process().daemon = False  # daemons may not start processes; those of an audit end with this one
     module, name = SESSIONS[kind].split(":")
     session = getattr(import_module(f"inspector.operations.{module}"), name)(*arguments)
     far = kind == "CompareRequests" or (kind == "ArchiveRequests" and is_remote(arguments[0]))
-    Server(connection, session, requests_of(getattr(requests, kind)), far=far).run()
+    Server(connection, session, requests.requests_of(getattr(requests, kind)), far=far).run()
 
 
 HINT_TEXTS: HintTexts = {

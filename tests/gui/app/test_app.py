@@ -69,7 +69,7 @@ def test_modules_are_loaded_one_in_a_turn_of_the_loop(window: Window, qtbot: QtB
 STARTS = """
 import os, sys
 from inspector.gui.app import app
-from inspector.gui.ipc import fork_server, instance
+from inspector.gui.ipc import instance, worker
 
 class Later:
     def is_first(self):
@@ -85,7 +85,7 @@ class Seen:
             print("window")
 
 instance.current_instance = {"first": lambda: None, "later": Later}[sys.argv[1]]
-fork_server.warm_up = lambda: print("fork server")
+worker.warm_up = lambda: print("fork server")
 sys.meta_path.insert(0, Seen())
 app.Application.exec = lambda self: 0
 sys.stdout.reconfigure(line_buffering=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -123,19 +122,15 @@ def test_what_a_crash_has_left_is_in_nobodys_way(folder: Path, qtbot: QtBot, han
     again.close()
 
 
-def message(body: bytes, size: int | None = None) -> bytes:
-    return (len(body) if size is None else size).to_bytes(4, "big") + body
-
-
 @pytest.mark.parametrize(
     "sent",
     [
-        message(b"not JSON"),
-        message(b"[" * 100_000),
-        message(json.dumps({"locations": "/a", "token": ""}).encode()),
-        message(json.dumps({"locations": [1], "token": ""}).encode()),
-        message(json.dumps({"locations": ["/a"]}).encode()),
-        message(b"", 0xFFFFFFFF),
+        b"not JSON\n",
+        b"[" * 100_000 + b"\n",
+        b'{"locations": "/a", "token": ""}\n',
+        b'{"locations": [1], "token": ""}\n',
+        b'{"locations": ["/a"]}\n',
+        b" " * (instance.MAX_MESSAGE_BYTES + 1),
     ],
 )
 def test_what_is_no_message_is_not_taken(first: Instance, folder: Path, qtbot: QtBot, sent: bytes) -> None:
@@ -150,7 +145,7 @@ def test_what_is_no_message_is_not_taken(first: Instance, folder: Path, qtbot: Q
     assert not taken
 
 
-WHOLE = message(json.dumps({"locations": ["/a"], "token": ""}).encode())
+WHOLE = b'{"locations": ["/a"], "token": ""}\n'
 
 
 def test_a_message_in_pieces_is_one(first: Instance, folder: Path, qtbot: QtBot) -> None:

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 import inspector
 from inspector.core.numbers import count, in_bytes
 from inspector.core.program import crash_report
-from inspector.gui.ipc.crash_reports import REPORTS
+from inspector.gui.ipc.link import REPORTS
 from inspector.gui.kit import preferences
 from inspector.gui.kit.preferences import FontFamily, Text
 from inspector.gui.kit.settings import Settings
