@@ -37,8 +37,6 @@ MAX_SPANS = 4_096
 """Spans of findings and members that are looked at."""
 NEAR_BYTES = 512
 """Distance in bytes at which damage shows, such as in the header after lost ones."""
-
-
 _OUTSIDE = frozenset(("zip-prepended",))
 """Findings on bytes in front of an archive, such as a program: nothing says what should be there."""
 
@@ -126,8 +124,6 @@ def _hole(
 
 
 _MIN_UNALIGNED = 256
-
-
 _MAX_PADDING_BYTES = 4_096
 """More zeros than fill up a block, whatever the format says of them."""
 

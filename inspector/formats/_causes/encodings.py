@@ -14,7 +14,6 @@ from urllib.parse import unquote_to_bytes
 Convert = Callable[[bytes], bytes]
 """Raises ValueError, SyntaxError, MemoryError or RecursionError where the bytes are not encoded so."""
 NOT_CONVERTED = (ValueError, SyntaxError, MemoryError, RecursionError)
-
 MIN_ESCAPES = 32
 _MIN_BASE85_SYMBOLS = 70
 _BASE64 = re.compile(

@@ -36,8 +36,6 @@ MAX_TEXT_BYTES = 4 << 20
 MAX_RATIO = 64
 """How many times that may come out where it is unpacked to its end."""
 _BLOCK = 64 << 10
-
-
 _COMPRESSED = (
     Signature(b"\x1f\x8b\x08", "a gzip file", "gunzip"),
     Signature(b"\xfd7zXZ\0", "an xz file", "unxz"),
@@ -53,7 +51,6 @@ _COMPRESSED = (
     Signature(b"Rar!\x1a\x07", "a RAR archive", "unrar x"),
 )
 """What is unpacked first; bzip2 is compared further in ``_compressed``."""
-
 _OTHER = (
     *(each.signature for each in FORMATS if each.signature is not None and each.signature.begins),
     Signature(b"\x89PNG\r\n\x1a\n", "a PNG picture"),
@@ -69,7 +66,6 @@ _OTHER = (
     Signature(b"CD001", "a CD image (ISO 9660)", at=32769),
     Signature(b"caff\0\1\0\0", "a Core Audio file"),
 )
-
 _ENCRYPTED = (
     Signature(b"Salted__", "a file that OpenSSL encrypted", "openssl enc -d"),
     Signature(b"age-encryption.org/v1", "a file that age encrypted", "age -d"),
@@ -79,7 +75,6 @@ _ENCRYPTED = (
     Signature(b"LUKS\xba\xbe", "an encrypted volume", "cryptsetup"),
 )
 """What is decrypted first."""
-
 _MIN_UNPACKED_BYTES = 512
 _MIN_TEXT_BYTES = 1_024
 _TEXT_SAMPLES = 16
@@ -93,7 +88,6 @@ _ERROR_TEXT = re.compile(
     re.IGNORECASE,
 )
 _MAX_ERROR_BYTES = 1_024
-
 _HTML = re.compile(
     rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,400}?-->\s*)?<(?:!doctype\s+html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,

@@ -29,8 +29,6 @@ if TYPE_CHECKING:  # annotations only
 
 WINDOW = 512 * 1024
 """Bytes read at a time: with fewer, reading costs more than hashing; more do not fit the processor's cache."""
-
-
 MAX_PADDINGS_REPORTED = 100
 """Paddings reported one by one; the rest are counted."""
 

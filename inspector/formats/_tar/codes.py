@@ -123,6 +123,5 @@ LINK_SIZE = warning(
 )
 SET_ID = info("tar-set-id", "A member has a set-user-ID or set-group-ID bit, which is not restored.")
 TYPEFLAG = warning("tar-typeflag", "A type flag is unknown, so the member is treated as a regular file.")
-
 FINDINGS = finding_types(globals())
 """All of them."""

@@ -27,39 +27,21 @@ from inspector.formats._tar.header import BLOCK, GNU_LINK, GNU_NAME, PAX_GLOBAL,
 
 MAX_BODY_BYTES = 1024 * 1024
 """Larger bodies of extended headers are not read."""
-
-
 MAX_GLOBAL_VALUE_BYTES = BLOCK
 """Longer values of a global header are not used: each member would take as much memory, and may be a block long."""
-
-
 PLACE_KEYS = frozenset((b"path", b"linkpath", b"size"))
 """Keys that override the name, link target or size of a member."""
-
-
 SPARSE_PREFIX = b"GNU.sparse."
 """The prefix of the keys of sparse members."""
-
-
 EXTENT_KEYS = (SPARSE_PREFIX + b"offset", SPARSE_PREFIX + b"numbytes")
 """Keys that are repeated for each extent of a sparse member, in the map format 0.0."""
-
-
 _NAMES = (b"GNU.sparse.name", b"path")
-
-
 _SIZES = (b"GNU.sparse.realsize", b"GNU.sparse.size")
-
-
 _USED_KEYS = PLACE_KEYS | {
     SPARSE_PREFIX + key for key in (b"name", b"realsize", b"size", b"major", b"minor", b"map", b"numblocks")
 }
-
-
 _LAST_SECOND = 253_402_300_799
 """The end of the year 9999, in seconds since 1970."""
-
-
 _LONGEST_PLAIN_RECORD = 40
 """Bytes; longer records are few enough to look at one by one."""
 
@@ -200,20 +182,10 @@ def decimal(value: bytes | None) -> int | None:
 
 MAX_PROBLEMS_PER_HEADER = 100
 """Problems reported of one extended header."""
-
-
 _TIMES = frozenset((b"atime", b"ctime", b"mtime", b"LIBARCHIVE.creationtime"))
-
-
 _IDS = frozenset((b"gid", b"uid"))
-
-
 _TIME = re.compile(rb"(-?)([0-9]{1,1000})(?:\.[0-9]*)?")
-
-
 _MAX_SHOWN_BYTES = 40
-
-
 PaxProblem = tuple[FindingType, str, int, int]
 """A problem at bytes of a body, half-open; the text follows the header in a sentence."""
 
@@ -287,37 +259,19 @@ def _number_problems(key: bytes, value: bytes, shown: str) -> Iterator[tuple[Fin
 
 MAX_MAP_BYTES = 16 << 20
 """Larger maps are not read, and neither are their members."""
-
-
 MAX_EXTENTS = 250_000
 """Extents of one sparse member; a member with more is not read."""
-
-
 _TOO_MANY = f"has more than {MAX_EXTENTS:,} extents, and is not read"
-
-
 _MAX_COUNT_BYTES = 32
 """Bytes in which the number of extents must end."""
-
-
 _ENTRY_SIZE = 24
-
-
 _HEADER_ENTRIES = Span(386, 482)
 """The entries in the header itself."""
-
-
 _REAL_SIZE = slice(483, 495)
 """The size with all holes."""
-
-
 _BLOCK_ENTRIES = Span(0, 504)
 """The entries of each block after it."""
-
-
 _MAX_POSITION = 2**63 - 1
-
-
 Extent = tuple[int | None, int | None]
 """The offset in the file and the size of a piece of data; None for what is not a number."""
 

@@ -18,16 +18,10 @@ from inspector.formats._tar.header import BLOCK, CHKSUM, NameCheck, aligned
 from inspector.formats._tar.swallowed import Inside
 
 Blocks = NDArray[np.uint8]
-
-
 FAST_WINDOW_BYTES = 1024 * 1024
 """Bytes read at a time if members are small."""
-
-
 MIN_STRIDE_FOR_SINGLES = 32 * 1024
 """If members are further apart than this, their headers are read one by one."""
-
-
 MAX_SINGLE_HEADERS = 1024
 """Headers read one by one that are checked together."""
 

@@ -26,16 +26,10 @@ from inspector.formats._tar.header import BLOCK, Header, aligned, checksums, num
 from inspector.formats._tar.resync import Layout
 
 SPECIFICATION = "POSIX.1-2017, pax, ustar Interchange Format"
-
-
 MAX_RECORD_FIELDS = 1000
 """PAX records of one header that become fields."""
-
-
 MAX_STRAY_FIELDS = 1000
 """Places between members that become a field each; more of one kind share a field."""
-
-
 _ROLES = (
     role_bit(Role.HEADER)
     | role_bit(Role.NAME)
@@ -47,8 +41,6 @@ _ROLES = (
     | family_bit(Family.CONTENT)
     | family_bit(Family.PADDING)
 )
-
-
 Extras = Callable[[int], Iterable[Field]]
 """Makes further fields of a member, without spans, from metadata outside the archive."""
 
@@ -263,8 +255,6 @@ _COMMON = _parts(
         "linkname": (Kind.NAME, _text),
     }
 )
-
-
 _USTAR = _parts(
     {
         "magic": (Kind.SIGNATURE, _text),
@@ -277,8 +267,6 @@ _USTAR = _parts(
         "padding": (Kind.PADDING, _bytes),
     }
 )
-
-
 _GNU: tuple[Part, ...] = (
     *_USTAR[:6],
     ("atime", 12, Kind.TIME, _time),
@@ -291,8 +279,6 @@ _GNU: tuple[Part, ...] = (
     ("realsize", 12, Kind.LENGTH, _octal),
     ("padding", 17, Kind.PADDING, _bytes),
 )
-
-
 _V7: tuple[Part, ...] = (("padding", 255, Kind.PADDING, _bytes),)
 
 

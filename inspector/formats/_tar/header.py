@@ -17,12 +17,8 @@ from inspector.formats._tar import codes
 
 BLOCK = 512
 """The block size in bytes; headers and data fill whole blocks."""
-
-
 ZEROS = bytes(BLOCK)
 """A block of zeros; two of them end an archive."""
-
-
 SIZES = {
     "name": 100,
     "mode": 8,
@@ -43,54 +39,28 @@ SIZES = {
     "padding": 12,
 }
 """The fields of a header block and their sizes, in their order."""
-
-
 PLACES = {
     name: slice(stop - size, stop) for (name, size), stop in zip(SIZES.items(), accumulate(SIZES.values()), strict=True)
 }
 """Where in a header block each field is."""
-
-
 NAME_BYTES = SIZES["name"]
 """The size of the name field, the first of a header; longer names are in extended headers."""
-
-
 _ASCII = bytes(range(0x80))
-
-
 PAX_LOCAL, PAX_GLOBAL, GNU_NAME, GNU_LINK = b"x", b"g", b"L", b"K"
-
-
 EXTENSIONS = frozenset((PAX_LOCAL, PAX_GLOBAL, GNU_NAME, GNU_LINK, b"X"))
 """Type flags of extended headers, which describe the member after them (``X`` is Sun's ``x``)."""
-
-
 SET_ID = 0o6000
 """The set-user-ID and set-group-ID bits of the permissions."""
-
-
 CHKSUM = PLACES["chksum"]
 """The checksum in a header block."""
 MAGIC = slice(PLACES["magic"].start, PLACES["version"].stop)
 """The magic and the version, which GNU tar writes as one."""
-
-
 LINKS = frozenset((b"1", b"2"))
-
-
 DEVICES = frozenset((b"3", b"4", b"6"))
-
-
 SPARSE = b"S"
-
-
 FOLDERS = frozenset((b"5", b"D"))
-
-
 BODILESS = LINKS | DEVICES | {b"5", b"V"}
 """Type flags of headers without data, whatever the size field says."""
-
-
 TYPES = {
     b"0": "regular file",
     b"\0": "regular file (V7)",
@@ -113,14 +83,9 @@ TYPES = {
     b"N": "GNU old long name",
 }
 """The meaning of the type flags."""
-
 MAX_NAMES_REPORTED = 100
 """Members whose names are reported one by one; the rest are counted."""
-
-
 _PLAIN = bytes(code for code in range(0x20, 0x7F) if code not in b"\\:") + b"\n"
-
-
 _SUSPICIOUS = (b"//", b"/.", b"./", b"\n/", b"\n.", b".\n")
 
 

@@ -21,15 +21,9 @@ from inspector.formats._tar.swallowed import any_swallowed, may_search
 from inspector.formats._tar.walk import MAX_EXTENSIONS, list_members
 
 _HARD_LINK = b"1"
-
-
 MAX_SPARSE_BYTES = 1 << 40
 """The size of the largest sparse member that is read, with its holes."""
-
-
 _HOLE = bytes(1 << 18)
-
-
 _MTIME = PLACES["mtime"]
 
 

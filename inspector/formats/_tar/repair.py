@@ -40,11 +40,7 @@ from inspector.formats._tar.resync import RECORD_BYTES, Layout, layout_of
 
 END_BLOCKS = 2 * ZEROS
 """The end of a tar."""
-
-
 CHECKSUM_CODE = "tar-checksum"
-
-
 FIELDS = {name: place for name, place in PLACES.items() if name not in ("magic", "version")}
 FIELDS["magic and version"] = MAGIC
 """The fields of a header; the magic and the version are one, as GNU tar writes them."""
@@ -60,8 +56,6 @@ _NEAR = 32
 _ANY_DIGIT = bytes.maketrans(b"1234567", b"0000000")
 _SPELLINGS = {b"0" * 7 + b"\0", b"0" * 6 + b" \0", b"0" * 6 + b"\0 ", b"0" * 11 + b"\0", b"0" * 11 + b" ", bytes(8)}
 _MAGICS = {b"ustar\x0000", b"ustar  \0"}
-
-
 _END_CODES = frozenset(("tar-end-missing", "tar-end-short", "tar-truncated-header"))
 
 
@@ -243,12 +237,9 @@ def _leads_on(source: Source, at: int, found: Header) -> bool:
 
 _NOT_DAMAGE = frozenset(("tar-compressed", "tar-sparse-map", "tar-truncated-header"))
 """Codes of errors after which a new tar would be no better than the repaired one."""
-
 _PROOF = "a digest of its content matches"
-
 MAX_NAMES_LISTED = 5
 """Names of lost members in one sentence."""
-
 NewHeader = Callable[[int], bytes]
 """Gives a new header for a member whose own is damaged; empty for all others, whose headers are kept."""
 

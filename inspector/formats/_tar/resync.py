@@ -44,16 +44,10 @@ from inspector.formats._tar.search import (
 
 HEADER_WINDOW_BYTES = 64 * 1024
 """Bytes read at a time when headers are read one by one."""
-
-
 RECORD_BYTES = 20 * BLOCK
 """The size to which tar programs fill an archive with zeros, unless they are told another."""
-
-
 _FIRST_TYPE = 0o010000
 """The least mode that has the type of a file in it; permissions alone are less."""
-
-
 MAX_PLACES_REPORTED = 10_000
 """Places of one kind of damage whose bytes a finding shows; the rest are counted."""
 
@@ -269,8 +263,6 @@ class Cursor:
 
 
 _COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2"}
-
-
 _MAX_OFFSETS_TRIED = 1_000
 """Recorded offsets that are tried."""
 

@@ -17,29 +17,15 @@ from inspector.formats._tar.header import BLOCK, CHKSUM, PLACES, number, parse
 
 SEARCH_WINDOW_BYTES = 1 << 20
 """Bytes read and searched at a time; a header may begin in the last of them."""
-
-
 FIRST_WINDOW_BYTES = 4096
 """Bytes read and searched first; windows grow, because what is searched for is often near."""
-
-
 MAX_REMOTE_SEARCH_BYTES = 64 << 20
 """Bytes of a remote source that are searched; a check searches more."""
-
-
 MAX_ZERO_SEARCH_BYTES = 256 << 20
 """Bytes searched after zeros that may be the end: a sparse file may have terabytes of them."""
-
-
 _DIGITS = b" 01234567\0"
-
-
 _SUM = slice(CHKSUM.start, CHKSUM.start + 6)
-
-
 _MAGIC = b"ustar"
-
-
 _MAGIC_AT = PLACES["magic"].start
 
 

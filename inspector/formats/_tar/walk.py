@@ -37,16 +37,10 @@ if TYPE_CHECKING:
 
 MAX_STRAYS = 200_000
 """The walk stops after this many places that belong to no member."""
-
-
 MAX_EXTENSIONS = 64
 """Extended headers that one member may have."""
-
-
 MAX_SPECIAL_REPORTED = 100
 """Links and devices reported one by one; the rest are counted."""
-
-
 MIN_FAST_MEMBERS = 16
 """Shorter runs of regular members are not worth the fast walk."""
 

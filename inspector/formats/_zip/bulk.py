@@ -38,24 +38,20 @@ from inspector.formats._zip.records import (
 Numbers = Any
 """A column or a mask: an array of numpy."""
 Bytes = NDArray[np.uint8]
-
 WINDOW_BYTES = 1 << 20
 """Bytes of the directory that are read at a time."""
 MAX_STRIDE_BYTES = 2048
 """If local headers are further apart than this on average, they are read one by one."""
 _EXTRA_BYTES = 64
 """Longer extra fields of local headers are left to the walk."""
-
 _MAX_NAME_BYTES = 200
 """Longer names are left to the walk."""
-
 _BAD, _INNER, _FIRST, _SLASH = range(4)
 """What a byte of a name is: not plain, plain within a component, plain anywhere, or the separator."""
 _CLASS = np.zeros(256, np.uint8)
 _CLASS[list(b". -")] = _INNER
 _CLASS[[byte for byte in range(128) if re.match("[0-9A-Za-z_]", chr(byte))]] = _FIRST
 _CLASS[ord("/")] = _SLASH
-
 _NO_CODEC = 255
 _CODEC_OF = np.full(1 << 16, _NO_CODEC, np.uint8)
 for _method, _codec in CODECS.items():

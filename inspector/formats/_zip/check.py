@@ -36,16 +36,10 @@ from inspector.formats._zip.strays import crc_of, find_strays
 
 _WINDOW_BYTES = 1 << 20
 """Bytes read at once for several members."""
-
-
 _DISPUTED_CODES = frozenset({"zip-local-crc", "zip-descriptor-differs"})
 """Findings about two CRC-32 records that differ; the content shows which is wrong."""
-
-
 _REPORTED_CODES = frozenset({"zip-member-cut-off", "taco-crc", "taco-torn-after-write-1", "taco-torn-after-write-2"})
 """Findings of decoding that report a wrong CRC-32 already."""
-
-
 _DATA_CODES = frozenset({"zip-crc-mismatch", "zip-content-damaged", "zip-member-cut-off"})
 """Errors that are counted by verdict in the summary."""
 

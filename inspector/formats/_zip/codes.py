@@ -300,6 +300,5 @@ NO_TACO_HEADER = warning(
     "The file has the name of a TACO archive and lacks its header.",
     "Rename it to .zip, or create the archive again with a header.",
 )
-
 FINDINGS = finding_types(globals())
 """All of them."""

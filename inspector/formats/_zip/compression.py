@@ -30,10 +30,8 @@ CODECS = {
     95: Codec.XZ,
 }
 """The compression methods that are read."""
-
 METHODS = {codec: method for method, codec in CODECS.items()}
 """The method to record for a codec."""
-
 _NAMES = {Codec.BZIP2: "bzip2", Codec.LZMA: "LZMA", Codec.XZ: "xz"}
 _MAX_DICTIONARY_BYTES = 128 << 20
 """The largest dictionary or window, which is memory."""

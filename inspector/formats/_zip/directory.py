@@ -59,15 +59,9 @@ from inspector.formats._zip.records import (
 
 MAX_NAME_BYTES = 1 << 28
 """Bytes of names held in memory; members beyond are not listed."""
-
-
 _ENTRIES_PER_STEP = 4096
-
-
 EXTRA_GUESS_BYTES = 64
 """Bytes of an extra field that are read with the header before it."""
-
-
 _MAX_SHOWN_BYTES = 1024
 """Bytes of a name that a message shows: names of 64 KiB that differ may be many."""
 
@@ -456,8 +450,6 @@ class Difference(NamedTuple):
 
 _MAX_RATIO = 1032
 """Deflate makes at most so much of one byte."""
-
-
 _VERSIONS_BY_MAVEN = (10, 20)
 """The versions needed that the archiver of Maven writes into the local and the central header."""
 

@@ -44,13 +44,9 @@ from inspector.formats._zip.records import (
 
 MAX_EOCD_DISTANCE = END_SIZE + 0xFFFF
 """The size of an end record with the longest comment: where it can begin, from the end of the file."""
-
-
 _MAX_CANDIDATES = 8
 _MAX_WALKED = 2
 """With more candidates none has its directory walked: all may claim the same one, of up to 65,534 entries."""
-
-
 _ZIP64_LOCATOR_STRUCT = struct.Struct("<4xIQI")
 
 
@@ -367,8 +363,6 @@ def first_name(source: Source, eocd: Eocd) -> tuple[bytes, int] | None:
 
 
 _MEMBERS_PER_STEP = 1024
-
-
 _ZIP64_PREFIX_SIZE = 12
 """Bytes of a ZIP64 end record up to the size of its rest, inclusive."""
 

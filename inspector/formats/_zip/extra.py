@@ -22,24 +22,12 @@ from inspector.formats._zip import codes
 
 PADDING = 0x0000
 """The Header ID that padding zeros look like."""
-
-
 ZIP64 = 0x0001
-
-
 TIMESTAMP = 0x5455
-
-
 _UNICODE_COMMENT = 0x6375
-
-
 UNICODE_PATH = 0x7075
-
-
 _TEXT_AT = 5
 """The offset of the text in records of Unicode names and comments, after a version and a CRC-32."""
-
-
 _NAMES = {
     ZIP64: "ZIP64 extended information",
     0x0007: "AV info",
@@ -86,8 +74,6 @@ def record_name(identifier: int) -> str:
 
 
 _UNIX_OLD, _UNIX_SHORT, _UNIX_IDS, _PKWARE_UNIX, _NTFS, _AES = 0x5855, 0x7855, 0x7875, 0x000D, 0x000A, 0x9901
-
-
 _LENGTHS: dict[tuple[int, bool], tuple[int, ...]] = {
     (_UNIX_OLD, True): (8, 12),
     (_UNIX_OLD, False): (8, 12),
@@ -95,11 +81,7 @@ _LENGTHS: dict[tuple[int, bool], tuple[int, ...]] = {
     (_UNIX_SHORT, False): (0, 4),
 }
 """The lengths that a record may have, in a local header (True) or in the central directory."""
-
-
 _AES_BYTES = 7
-
-
 _MIN_LENGTHS = {UNICODE_PATH: _TEXT_AT, _UNICODE_COMMENT: _TEXT_AT, _PKWARE_UNIX: 12, _NTFS: 4}
 """The least length of a record."""
 
@@ -239,18 +221,12 @@ def _instant(seconds: Any) -> str:
 
 MAX_FAULTS_PER_FIELD = 100
 """Faults reported of one extra field."""
-
-
 _OVERRIDING_RECORDS = frozenset(identifier.to_bytes(2, "little") for identifier in (0x0001, 0x6375, UNICODE_PATH))
 """Records that override numbers or names of the header."""
-
-
 _MEASURED = frozenset(
     each.to_bytes(2, "little") for each in (TIMESTAMP, _UNIX_OLD, _UNIX_SHORT, _UNIX_IDS, _PKWARE_UNIX, _NTFS, _AES)
 )
 """Records whose length or numbers are compared."""
-
-
 _USUAL_IDS = bytes((1, 4, 0, 0, 0, 0, 4, 0, 0, 0, 0))
 """What most records of Info-ZIP's Unix ids hold where a program runs for root."""
 

@@ -61,12 +61,8 @@ from inspector.formats._zip.records import (
 )
 
 _GAP_ROLES = role_bit(Role.GAP)
-
-
 _MEMBER_ROLES = sum(role_bit(role) for role in (Role.HEADER, Role.DIGEST, Role.EXTENT, Role.NAME, Role.DATA))
 _MEMBER_ROLES |= family_bit(Family.HEADER) | family_bit(Family.CONTENT)
-
-
 _DIRECTORY_ROLES = sum(role_bit(role) for role in (Role.DIRECTORY, Role.DIGEST, Role.EXTENT, Role.NAME))
 _DIRECTORY_ROLES |= family_bit(Family.INDEX)
 
@@ -89,7 +85,6 @@ _LOCAL_NAME = "local file header"
 _LOCAL_LABEL = "local header"
 _ELSEWHERE = "Other members claim these bytes too and show them."
 _CONTENT_LABEL = "content"
-
 _PLAIN = FirstMember(
     LOCAL_PARTS,
     "file name",
@@ -328,8 +323,6 @@ def digital_signature(source: Source, start: int, stop: int) -> Field | None:
 _APK_MAGIC = b"APK Sig Block 42"
 """What ends the signatures of Android before the central directory (APK Signature Scheme v2): a gap, and no damage."""
 _MAX_ORPHANS = 1000
-
-
 _MAX_GAPS = 1000
 
 

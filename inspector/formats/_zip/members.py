@@ -64,45 +64,23 @@ def report_name(emitter: Emitter, name: bytes, flags: int, span: tuple[int, int]
 
 _UNIX_SYSTEMS = frozenset((3, 19))
 """Systems whose external attributes hold a UNIX mode: UNIX and OS X."""
-
-
 _HAS_UNIX_MODE = 0x8000
 """The bit by which 7-Zip marks that there is a UNIX mode, whatever the system."""
-
-
 PLAIN_TYPES = frozenset((0, 8))
 """No type, regular file."""
-
-
 _FIFO, _FOLDER, _LINK = 1, 4, 10
-
-
 _SEPARATORS = (b"/", b"\\")
-
-
 _UNSET = 0xFFFF
 """The UNIX mode that Maven writes where it knows none."""
-
-
 _TYPES = {_FIFO: "FIFO", 2: "character device", 6: "block device", _LINK: "symbolic link", 12: "socket"}
-
-
 SET_ID = 0x0C00_0000
 """The set-user-ID and set-group-ID bits."""
-
-
 EXTERNAL_OFFSET = 38
 """Where the external attributes stand in a central directory header."""
-
-
 _MAX_TARGET_BYTES = 4096
 """Bytes of a link's target that are read to show it."""
-
-
 _MAX_LINK = 64 << 10
 """Bytes of the longest target of a link that any system has (Windows: 32,767 UTF-16 units)."""
-
-
 _DAYS = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 """The most days that a month may have."""
 

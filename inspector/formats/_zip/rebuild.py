@@ -42,12 +42,8 @@ from inspector.formats._zip.records import (
 from inspector.formats._zip.strays import MAX_SEARCHED_BYTES, Scanner, ScanResult, Verified
 
 _COMPARED_BYTES = 4096
-
-
 _MAX_BLANK_BYTES = 64 << 20
 """Bytes after the members that are read to see whether they are zeros; more are taken to be data."""
-
-
 _EMPTY = Span(0, 0)
 
 

@@ -30,24 +30,14 @@ ZIP64_END = b"PK\x06\x06"
 ZIP64_LOCATOR = b"PK\x06\x07"
 DESCRIPTOR = b"PK\x07\x08"
 SIGNATURE = b"PK\x05\x05"
-
-
 FOLLOWING = (LOCAL, CENTRAL, END, ZIP64_END)
 """Signatures that may follow a member."""
-
-
 TACO_SUFFIXES = (".tacozip", ".taco", ".taco.zip")
 """Suffixes of files that should have a TACO header."""
-
-
 FULL_32 = 0xFFFFFFFF
 """A 32-bit number that stands for "see the ZIP64 record"."""
-
-
 FULL_16 = 0xFFFF
 """A 16-bit number that stands for "see the ZIP64 record"."""
-
-
 ENCRYPTED = 1 << 0
 HAS_DESCRIPTOR = 1 << 3
 PATCHED = 1 << 5
@@ -55,8 +45,6 @@ STRONG = 1 << 6
 UTF_8 = 1 << 11
 MASKED = 1 << 13
 STORED = 0
-
-
 _METHODS = {
     0: "stored (no compression)",
     1: "shrunk",
@@ -82,8 +70,6 @@ _METHODS = {
     98: "PPMd",
     99: "AES encryption",
 }
-
-
 _FLAGS = {
     0: "encrypted",
     3: "CRC and sizes follow in a data descriptor",
@@ -93,8 +79,6 @@ _FLAGS = {
     11: "name and comment are UTF-8",
     13: "values of the local header are masked",
 }
-
-
 _SYSTEMS = {0: "MS-DOS", 3: "UNIX", 7: "Macintosh", 10: "Windows NTFS", 14: "VFAT", 19: "OS X"}
 
 
@@ -495,18 +479,10 @@ def local_files(source: Source, start: int) -> Iterator[LocalFile]:
 
 MAX_MEMBERS = 2_000_000
 """Members that are listed; a finding reports more."""
-
-
 _WINDOW_BYTES = 1 << 20
-
-
 _MAX_HEADER_BYTES = CENTRAL_SIZE + 3 * 0xFFFF
-
-
 UNSUPPORTED = ENCRYPTED | PATCHED | STRONG | MASKED
 """Flags of members that this program cannot read."""
-
-
 Header = tuple[bytes, int, int, int, int, int, int, int, int, int, int, int, int, int, int, int, int]
 """The numbers of a central directory header, in the order of records.Central."""
 
@@ -554,8 +530,6 @@ FORMS = {
     20: "no signature, 64-bit sizes",
 }
 """The forms of a data descriptor by their size in bytes."""
-
-
 DESCRIPTOR_BYTES = 28
 """Bytes read for a data descriptor: the longest form, and the signature of the next record."""
 

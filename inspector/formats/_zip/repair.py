@@ -73,26 +73,14 @@ END_CODES = frozenset(
     }
 )
 """Findings about the central directory as a whole, or the end records."""
-
-
 _NO_LOCAL_HEADER = "zip-no-local-header"
 """The finding on a member with a wrong offset, whose local header may be elsewhere."""
-
-
 _WRONG_OFFSET_CODES = frozenset({"zip-overlap", "zip-local-name", "zip-local-size"})
 """Findings on an entry with the offset of another member."""
-
-
 _WITHOUT_DIRECTORY = frozenset({"zip-member-cut-off", "zip-size-unknown"})
-
-
 _RECORD_CODES = frozenset({"zip-local-crc", "zip-descriptor-differs", "zip-crc-field-wrong"})
-
-
 MAX_ASSUMPTIONS = 16
 """Members offered a repair that needs confirming at once; the others follow when these are repaired."""
-
-
 ExtraLosses = Callable[[Rebuilt], Sequence[str]]
 """Sentences on what else is lost when the end is rewritten."""
 
@@ -272,12 +260,8 @@ _DISPUTE_CODES = (
     "zip-local-name",
     "zip-stored-size",
 )
-
-
 _SYMPTOM_CODES = ("zip-extra-malformed", "zip-descriptor-differs", "zip-descriptor-missing")
 """Other findings that a wrong header causes if the content does not match."""
-
-
 _FIXED_CODES = frozenset(
     {
         *_DISPUTE_CODES,
@@ -290,12 +274,8 @@ _FIXED_CODES = frozenset(
         "zip-overlap",
     }
 )
-
-
 _MAX_MEMBERS = 1_000
 """Members whose headers are repaired at once; the others follow when these are repaired."""
-
-
 _READING_FLAGS = UNSUPPORTED | HAS_DESCRIPTOR
 """Flags that determine how content is read."""
 

@@ -21,7 +21,6 @@ TACO_ENTRY = Kind(
     words=("entry",),
     is_range=True,
 )
-
 COUNT = error(
     "taco-count",
     "The header's count is higher than the entries it has room for.",
@@ -62,6 +61,5 @@ SECOND_HEADER = warning(
     "A further member is named TACO_HEADER, which programs may take for the header.",
     "Rename the further member.",
 )
-
 FINDINGS = finding_types(globals())
 """All of them."""

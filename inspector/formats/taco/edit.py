@@ -14,8 +14,6 @@ from inspector.formats.taco.header import LOCAL_CRC_OFFSET, MAX_ENTRIES, PAYLOAD
 
 MAX_NUMBER = 2**64 - 1
 """The largest offset or length that an entry can hold."""
-
-
 CRC_SIZE = 4
 
 

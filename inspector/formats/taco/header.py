@@ -52,24 +52,12 @@ def probe(source: Source) -> ProbeResult:
 
 
 PAYLOAD_SIZE = 116
-
-
 MAX_ENTRIES = 7
-
-
 HEADER_SIZE = 157
-
-
 LOCAL_CRC_OFFSET = 14
 """The file offset of the CRC in the local header."""
-
-
 _ENTRY_SIZE = 16
-
-
 HEADER_NAME = str(Layout.HEADER).encode()
-
-
 ELSEWHERE = "elsewhere in this file"
 """The target of an entry that points to no member but into the file."""
 

@@ -33,8 +33,6 @@ from inspector.formats.taco.header import (
 )
 
 _HEADER_CODES = frozenset({"taco-torn-after-write-1", "taco-torn-after-write-2", "taco-crc"})
-
-
 _PAYLOAD_SPAN = Span(HEADER_SIZE - PAYLOAD_SIZE, HEADER_SIZE)
 """The payload of a header with the layout of the specification."""
 

@@ -34,33 +34,17 @@ from inspector.formats.taco.header import HEADER_NAME, PAYLOAD_SIZE
 
 MAX_ARCHIVE_BYTES = FULL_32
 """The largest archive without ZIP64: 4 GiB less one byte."""
-
-
 MAX_MEMBERS = FULL_16 - 2
 """Members without ZIP64, not counting the header."""
-
-
 _NEEDED = 20
-
-
 _MADE_BY = 3 << 8 | 63
 """UNIX and version 6.3 of APPNOTE.TXT, so that the attributes hold UNIX permissions."""
-
-
 _PERMISSIONS = 0o644
-
-
 _REGULAR = 0o100000
-
-
 _FIRST_STAMP = (0, 1 << 5 | 1)
 """DOS time and date of the start of 1980."""
-
-
 _LAST_STAMP = (23 << 11 | 59 << 5 | 29, 127 << 9 | 12 << 5 | 31)
 """DOS time and date of the end of 2107."""
-
-
 _EARLIEST, _LATEST = 315_532_800, 4_354_819_199
 """The range of DOS dates in UTC, in seconds since 1970."""
 
