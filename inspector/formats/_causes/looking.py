@@ -13,11 +13,11 @@ from inspector.core.program.progress import Progress
 from inspector.core.span import Span, intersect, united
 from inspector.formats import damage_of, format_of
 from inspector.formats._causes.blocks import NEAR_BYTES, Suspects, changed_bytes, copies, filled_block, suspects, zeros
+from inspector.formats._causes.encodings import text_mode
 from inspector.formats._causes.flips import MAX_LAST_WORK_BYTES, flipped_bits
 from inspector.formats._causes.joined import joined
 from inspector.formats._causes.parts import doubled, moved_parts, swapped, trailing, truncated
 from inspector.formats._causes.survey import Survey, may_be_surveyed, survey
-from inspector.formats._causes.text_mode import text_mode
 from inspector.formats._causes.wrapped import convert_back, in_front
 
 

@@ -20,10 +20,9 @@ from inspector.core.source import BytesSource, Source, SplicedSource, blocks
 from inspector.core.span import Span, total
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats import damage_of, format_of
-from inspector.formats._causes.encodings import ENCODINGS, NOT_CONVERTED, Convert
+from inspector.formats._causes.encodings import ENCODINGS, NOT_CONVERTED, Convert, is_utf8
 from inspector.formats._causes.identity import AWS_CHUNK, BYTE_ORDERS, CHUNK, FORM, HEADERS, RESPONSE, reordered
 from inspector.formats._causes.joined import MAX_SEARCHED_BYTES, address, archive_in, name_of
-from inspector.formats._causes.text_mode import is_utf8
 from inspector.formats._damage import is_text
 
 MAX_CHUNKS = 1_000_000

@@ -1,24 +1,50 @@
-"""Probe and decode a tar archive, read its members."""
+"""Probe, decode and check a tar archive, read its members, list the checksums of headers (POSIX.1-2017, pax, ustar).
+
+Data is padded to whole blocks of 512 bytes. ``chksum`` is the sum of all bytes of a header block with its own 8 bytes
+taken as spaces; it is the only checksum of a tar, which records nothing of the data.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from inspector.core.archive import Archive, Emitter
+from inspector.core.archive import Archive, CappedFindings, Emitter
+from inspector.core.field import LazyRows
 from inspector.core.format import MemberError, MemberMetadata, ProbeResult
 from inspector.core.member import HOLES, SPECIAL, Member, Members
-from inspector.core.names import visible
-from inspector.core.numbers import grouped, in_bytes
+from inspector.core.names import brief, visible
+from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks, blocks_of
-from inspector.formats._tar.check import header_checksums
+from inspector.core.span import Span
+from inspector.core.verdict import Checksum, Verdict
+from inspector.formats._tar import codes
 from inspector.formats._tar.extension import MAX_BODY_BYTES, Extension, MapFault, Overrides, sparse_map
 from inspector.formats._tar.fields import Extras, archive_fields, no_extras
-from inspector.formats._tar.header import BLOCK, EXTENSIONS, LINKS, PLACES, TYPES, aligned, number, parse
+from inspector.formats._tar.header import (
+    BLOCK,
+    CHKSUM,
+    EXTENSIONS,
+    LINKS,
+    PLACES,
+    TYPES,
+    aligned,
+    checksums,
+    number,
+    padded_stop,
+    parse,
+    text,
+)
 from inspector.formats._tar.resync import Cursor, Layout, Recover, layout_of
-from inspector.formats._tar.swallowed import any_swallowed, may_search
+from inspector.formats._tar.swallowed import Inside, any_swallowed, may_search
 from inspector.formats._tar.walk import MAX_EXTENSIONS, list_members
+
+if TYPE_CHECKING:  # annotations only
+    from inspector.core.repair import Repair
+
 
 _HARD_LINK = b"1"
 MAX_SPARSE_BYTES = 1 << 40
@@ -178,3 +204,184 @@ def _mtime(extension: Extension) -> int | None:
             except (ValueError, OverflowError):
                 return None
     return None
+
+
+# ---- what a check reads ----------------------------------------------------------------------------------------------
+
+WINDOW = 512 * 1024
+"""Bytes read at a time: with fewer, reading costs more than hashing; more do not fit the processor's cache."""
+MAX_PADDINGS_REPORTED = 100
+"""Paddings reported one by one; the rest are counted."""
+
+
+def groups(members: Members) -> Iterator[tuple[int, int]]:
+    """Yield half-open groups of members in order: neighbours within WINDOW bytes, or a single larger member."""
+    first = 0
+    while first < len(members):
+        last = max(first + 1, bisect_right(members.stops, members.starts[first] + WINDOW, lo=first))
+        yield first, last
+        first = last
+
+
+def is_v7(archive: Archive, index: int) -> bool:
+    """Whether the header of a member has no magic: programs of that time wrote whole blocks of their buffer."""
+    heads, magic = archive.members.heads, PLACES["magic"]
+    return heads is not None and not archive.source.read(heads[index] + magic.start, 6).strip(b"\0")
+
+
+class Padding:
+    """Reports padding between the end of a member's data and the next block that is not zeros.
+
+    Without a digest the data before it is doubtful, because what changed the padding may have changed that too.
+    """
+
+    def __init__(self, emitter: Emitter) -> None:
+        self._emitter = emitter
+        self._old = CappedFindings(emitter, codes.PADDING_V7, "paddings that are not all zeros")
+        self._found = 0
+
+    def look(self, index: int, padding: bytes) -> None:
+        """Check ``padding``, the bytes after the data of the member ``index``."""
+        if not padding.strip(b"\0"):
+            return
+        members, stop = self._emitter.members, self._emitter.members.stops[index]
+        where = (stop, stop + len(padding))
+        what = f"The padding after {brief(members.path(index))}, {in_bytes(len(padding))}, is not all zeros."
+        if is_v7(self._emitter.archive, index):
+            if not self._old.full():
+                why = "Programs that write such headers leave in it what was in their buffer."
+                self._old.add(f"{what} {why}", (where,), index)
+            return
+        self._found += 1
+        if self._emitter.archive.verdict(index) is Verdict.NOT_CHECKABLE:
+            self._emitter.judge(index, Verdict.DOUBTFUL)
+        if self._found <= MAX_PADDINGS_REPORTED:
+            message = f"{what} It has changed, or it hides something."
+            self._emitter.report(codes.PADDING, message, where, member=index)
+
+    def close(self) -> None:
+        """Report the total, if not all were reported."""
+        self._old.close()
+        if self._found > MAX_PADDINGS_REPORTED:
+            self._emitter.report(codes.PADDING, f"The padding after {self._found:,} members in all is not all zeros.")
+
+
+def check_padding(archive: Archive, emitter: Emitter, progress: Progress, doubtful: Iterable[int]) -> None:
+    """Check the padding of all members; data is not checkable, and that of large members is not read.
+
+    The members ``doubtful`` are so called instead.
+    """
+    members, source = archive.members, archive.source
+    padding = Padding(emitter)
+    progress.begin("Reading padding", source.size)
+    emitter.judge_all(Verdict.NOT_CHECKABLE)
+    for index in doubtful:
+        emitter.judge(index, Verdict.DOUBTFUL)
+    done = 0
+    for first, last in groups(members):
+        end = padded_stop(members, last - 1)
+        start = members.stops[first]
+        data = source.read(start, end - start) if end > start else b""
+        for index in range(first, last):
+            stop = members.stops[index]
+            padding.look(index, data[stop - start : padded_stop(members, index) - start])
+        progress.advance(min(end, source.size) - done)
+        done = min(end, source.size)
+    padding.close()
+    progress.advance(source.size - done)
+
+
+def doubt(archive: Archive, index: int, progress: Progress) -> str:
+    """Whether the padding of a member is not all zeros, as is usual, or other members may be in its data."""
+    members, layout = archive.members, layout_of(archive)
+    start, stop = members.stops[index], padded_stop(members, index)
+    if index in layout.doubtful:
+        return "its header is damaged, or bytes before or in it were lost or inserted"
+    if archive.source.read(start, stop - start).strip(b"\0") and not is_v7(archive, index):
+        return "the padding after it is not all zeros, so its bytes may have changed too"
+    if layout.looked_inside or not may_search(archive.source, thorough=True):
+        return ""
+    if Inside(archive.source, progress).headers(members.starts[index], start) and layout.hides is None:
+        layout.hides = any_swallowed(archive.source, members, layout.headers, progress)
+    return "other members are in what counts as the data of one" if layout.hides else ""
+
+
+def headers_summary(archive: Archive) -> str:
+    """Sum up the checksums of the headers."""
+    layout = layout_of(archive)
+    if not layout.headers:
+        return "It has no members."
+    total, unfit = len(layout.headers), layout.unfit
+    fitting = (
+        f"the checksums of all {count(total, 'header')} match" if total > 1 else "the checksum of its header matches"
+    )
+    if unfit:
+        fitting = f"{unfit:,} of {count(total, 'header checksum')} {'does' if unfit == 1 else 'do'} not match"
+    members = count(len(archive.members), "member")
+    doubtful = len(layout.doubtful)
+    doubts = f" The content of {count(doubtful, 'member')} is doubtful." if doubtful else ""
+    return f"{fitting[0].upper()}{fitting[1:]}; tar records no checksum of the data of {members}.{doubts}"
+
+
+class ChecksumTable(LazyRows[Checksum]):
+    """A table of ``size`` checksums, made on access by ``make(row)``."""
+
+    def __init__(self, size: int, make: Callable[[int], Checksum]) -> None:
+        self._size = size
+        self._make = make
+
+    def __len__(self) -> int:
+        return self._size
+
+    def row(self, at: int) -> Checksum:
+        """The checksum in row ``at``."""
+        return self._make(at)
+
+
+def header_checksums(source: Source, members: Members, headers: Sequence[int]) -> ChecksumTable:
+    """The checksums of the header blocks at ``headers``, in file order. A row reads its block on access."""
+    return ChecksumTable(len(headers), lambda row: _header_checksum(source, members, headers[row]))
+
+
+def _header_checksum(source: Source, members: Members, at: int) -> Checksum:
+    block = source.read(at, BLOCK)
+    fits = parse(block).fits
+    field = block[CHKSUM]
+    stored, computed = number(field), checksums(block)[0]
+    place = Span(at + CHKSUM.start, at + CHKSUM.stop)
+    heads = members.heads
+    assert heads is not None
+    near = bisect_right(heads, at) - 1
+    member = near if near >= 0 and at < members.starts[near] else None
+    return Checksum(
+        "checksum of a header" if member is None else f"checksum of the header of {visible(members.path(member))}",
+        "sum of bytes",
+        field.hex() if stored is None else f"{stored:x}",
+        # Old programs summed signed bytes: if that sum matches, it is the one they computed.
+        f"{stored if fits else computed:x}",
+        (place,),
+        (Span(at, place.start), Span(place.stop, at + BLOCK)),
+        (place,),
+        Verdict.VERIFIED if fits else Verdict.MISMATCH,
+        "Not an octal number." if stored is None else f"In octal {visible(text(field).strip(b' '))}.",
+        member,
+    )
+
+
+# ---- a plain tar -----------------------------------------------------------------------------------------------------
+
+
+def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
+    """Check the padding. Decoding has compared the checksums of headers, and no others are recorded."""
+    check_padding(archive, emitter, progress, layout_of(archive).doubtful)
+    return headers_summary(archive)
+
+
+def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
+    """Plan the repairs. Nothing shows whether members are missing at the end, so rewriting it needs confirming."""
+    # Listing repairs nothing.
+    from inspector.formats._tar.repair import repair_end, repair_headers, salvage
+
+    progress.begin("Planning repairs", len(archive.members), "members")
+    saved = salvage(archive, layout_of(archive))
+    return [*repair_headers(archive), *repair_end(archive, whole=False), *((saved,) if saved is not None else ())]

@@ -26,20 +26,18 @@ from inspector.formats._tar import codes
 from inspector.formats._tar.header import (
     BLOCK,
     EXTENSIONS,
+    MAX_REMOTE_SEARCH_BYTES,
+    MAX_ZERO_SEARCH_BYTES,
     PLACES,
     ZEROS,
     Header,
+    SearchResult,
     aligned,
+    headers_between,
+    next_header,
     number,
     padded_stop,
     parse,
-)
-from inspector.formats._tar.search import (
-    MAX_REMOTE_SEARCH_BYTES,
-    MAX_ZERO_SEARCH_BYTES,
-    SearchResult,
-    headers_between,
-    next_header,
 )
 
 HEADER_WINDOW_BYTES = 64 * 1024

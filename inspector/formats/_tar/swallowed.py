@@ -15,9 +15,17 @@ from msgspec.structs import replace
 from inspector.core.member import Members
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, is_remote, zeros_start, zeros_stop
-from inspector.formats._tar.header import BLOCK, EXTENSIONS, ZEROS, Header, aligned, parse
+from inspector.formats._tar.header import (
+    BLOCK,
+    EXTENSIONS,
+    SEARCH_WINDOW_BYTES,
+    ZEROS,
+    Header,
+    aligned,
+    header_offsets,
+    parse,
+)
 from inspector.formats._tar.resync import Cursor, is_usual_end
-from inspector.formats._tar.search import SEARCH_WINDOW_BYTES, header_offsets
 
 MAX_BYTES_AT_ONCE = 32 << 20
 """A larger file is searched by a check only; decoding would have to read all of it."""

@@ -27,9 +27,8 @@ from inspector.formats._tar.extension import (
     pax_problems,
     sparse_map,
 )
-from inspector.formats._tar.header import BLOCK, ZEROS, Header, NameCheck, aligned
+from inspector.formats._tar.header import BLOCK, ZEROS, Header, NameCheck, aligned, next_header
 from inspector.formats._tar.resync import HEADER_WINDOW_BYTES, Cursor
-from inspector.formats._tar.search import next_header
 from inspector.formats._tar.swallowed import Inside, step_back_to_swallowed
 
 if TYPE_CHECKING:

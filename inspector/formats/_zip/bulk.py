@@ -18,7 +18,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from inspector.core.member import FOLDER, HAS_DIGEST, Codec, codec_number
 from inspector.core.source import Source
-from inspector.formats._zip.compression import CODECS
 from inspector.formats._zip.directory import EXTRA_GUESS_BYTES, DirectoryWalk
 from inspector.formats._zip.extra import is_harmless
 from inspector.formats._zip.members import PLAIN_TYPES, SET_ID, impossible_time
@@ -26,6 +25,7 @@ from inspector.formats._zip.records import (
     CENTRAL,
     CENTRAL_SIZE,
     CENTRAL_STRUCT,
+    CODECS,
     DOS_FOLDER,
     FULL_32,
     HAS_DESCRIPTOR,

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
-from inspector.core.archive import CappedFindings, Emitter
+from inspector.core.archive import Archive, CappedFindings, Emitter
 from inspector.core.field import Field
+from inspector.core.finding import Severity
+from inspector.core.format import ProbeResult
 from inspector.core.kinds import Kind
 from inspector.core.names import brief
 from inspector.core.numbers import count, grouped, in_bytes, verb
+from inspector.core.pieces import Piece, PieceSource, PieceTable, RepeatedSource
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, expect, is_remote, is_sparing
 from inspector.core.span import Span
 from inspector.formats._kinds import DATA_SECTION
 from inspector.formats._zip import codes
+from inspector.formats._zip.check import ChecksumTable, check
 from inspector.formats._zip.directory import (
     MAX_NAME_BYTES,
     Directory,
@@ -44,13 +49,16 @@ from inspector.formats._zip.members import path_of, report_name
 from inspector.formats._zip.records import (
     CENTRAL,
     CENTRAL_CRC,
+    CENTRAL_SIZE,
     DESCRIPTOR,
     DESCRIPTOR_BYTES,
     END,
     FORMS,
     FULL_16,
+    LOCAL,
     LOCAL_SIZE,
     MAX_MEMBERS,
+    TACO_SUFFIXES,
     central_headers,
     codec_of,
     form_of,
@@ -58,6 +66,10 @@ from inspector.formats._zip.records import (
     read_local,
     zip64,
 )
+
+if TYPE_CHECKING:  # annotations only
+    from inspector.core.repair import Content, Repair
+
 
 MIN_BULK_BYTES = 1 << 18
 """Smaller directories are read one header at a time, without numpy."""
@@ -348,3 +360,79 @@ def _list_local_files(source: Source, emitter: Emitter, directory: Directory, st
         if len(directory.members) % _MEMBERS_PER_STEP == 0:
             progress.advance(at - progress.done)
     return at
+
+
+# ---- a plain ZIP -----------------------------------------------------------------------------------------------------
+
+
+def probe(source: Source) -> ProbeResult:
+    """CERTAIN if an end record ends the file; POSSIBLE if one is near the end, or a local header begins the file."""
+    eocd = find_eocd(source)
+    if eocd is not None and eocd.exact and (eocd.consistent or not eocd.entries):
+        return ProbeResult.CERTAIN
+    return ProbeResult.POSSIBLE if eocd is not None or source.read(0, 4) == LOCAL else ProbeResult.NO
+
+
+def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
+    """Decode the archive; report a file named like a TACO archive."""
+    directory = decode_zip(source, emitter, progress)
+    _report_taco_name(source, emitter, directory)
+    emitter.archive.checksums = ChecksumTable(emitter.archive, directory)
+
+
+def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
+    """Plan the repairs: the end, the headers, the CRC-32 records, and a salvage last."""
+    # Listing repairs nothing.
+    from inspector.formats._zip.rebuild import has_whole, salvage
+    from inspector.formats._zip.repair import repair_end, repair_headers, repair_records
+
+    directory = archive.detail
+    if not isinstance(directory, Directory) or directory.encrypted:
+        return ()
+    found = [
+        *repair_end(archive, directory, progress),
+        *repair_headers(archive, directory, progress),
+        *repair_records(archive, directory),
+    ]
+    if has_whole(archive, directory) and any(finding.severity is Severity.ERROR for finding in archive.findings):
+        found.append(salvage(archive, directory))
+    return found
+
+
+def older(archive: Archive, start: int) -> Content:
+    """A new archive of the members of one whose bytes before ``start`` were written over."""
+
+    def pieces(progress: Progress) -> Iterator[bytes]:
+        zeros = Piece(RepeatedSource(b"\0", start), 0, start)
+        table = PieceTable((zeros, Piece(archive.source, start, archive.source.size - start)))
+        rest = Archive(PieceSource(archive.source, table), archive.format, archive.title, ())
+        decode(rest.source, Emitter(rest), progress)
+        check(rest, Emitter(rest), progress)
+        saves = (each for each in repairs(rest, progress) if each.is_salvage and each.content is not None)
+        salvage = next(saves, None)
+        if salvage is not None and salvage.content is not None:
+            yield from salvage.content(progress)
+
+    return pieces
+
+
+def _report_taco_name(source: Source, emitter: Emitter, directory: Directory) -> None:
+    """Report a file with the suffix of a TACO archive but no header (TACO_HEADER.md, "Header structure")."""
+    if not source.name.lower().endswith(TACO_SUFFIXES):
+        return
+    local = read_local(source, 0)
+    if local is None:
+        cause = "does not begin with a local header"
+        spans = [(0, min(len(LOCAL), source.size))]
+    else:
+        cause = f"begins with the member {brief(local.name)}"
+        spans = [(LOCAL_SIZE, LOCAL_SIZE + len(local.name))]
+        if directory.first >= 0 and directory.listed:
+            name = directory.central[directory.first] + CENTRAL_SIZE
+            spans.append((name, name + len(local.name)))
+    emitter.report(
+        codes.NO_TACO_HEADER,
+        f"The file has the name of a TACO archive, but no TACO_HEADER: it {cause}. It is read as a plain ZIP archive. "
+        "Programs for TACO find no entries in it.",
+        *spans,
+    )

@@ -20,7 +20,6 @@ from inspector.core.layout import Part, packed, parts_of
 from inspector.core.member import Codec
 from inspector.core.numbers import in_bytes
 from inspector.core.source import Source
-from inspector.formats._zip.compression import CODECS
 from inspector.formats._zip.extra import TIMESTAMP, ZIP64, extra_records
 
 LOCAL = b"PK\x03\x04"
@@ -70,6 +69,18 @@ _METHODS = {
     98: "PPMd",
     99: "AES encryption",
 }
+CODECS = {
+    0: Codec.STORED,
+    8: Codec.DEFLATE,
+    12: Codec.BZIP2,
+    14: Codec.LZMA,
+    20: Codec.ZSTD,  # the number for a few months of 2020
+    93: Codec.ZSTD,
+    95: Codec.XZ,
+}
+"""The compression methods that are read."""
+METHODS = {codec: method for method, codec in CODECS.items()}
+"""The method to record for a codec."""
 _FLAGS = {
     0: "encrypted",
     3: "CRC and sizes follow in a data descriptor",

@@ -27,7 +27,6 @@ from inspector.core.source import Source, blocks_of
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._zip.check import recorded_crcs
-from inspector.formats._zip.compression import CODECS
 from inspector.formats._zip.directory import Directory, is_split
 from inspector.formats._zip.members import content
 from inspector.formats._zip.rebuild import Rebuilt, rebuild
@@ -35,6 +34,7 @@ from inspector.formats._zip.records import (
     CENTRAL_PARTS,
     CENTRAL_SIZE,
     CENTRAL_STRUCT,
+    CODECS,
     DESCRIPTOR_BYTES,
     FORMS,
     FULL_16,

@@ -25,9 +25,9 @@ from inspector.core.source import BLOCK, Metered, Source, blocks
 from inspector.core.span import Span, united
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._signatures import found_outside
-from inspector.formats._zip.compression import CODECS, METHODS
 from inspector.formats._zip.directory import Directory, Strays
 from inspector.formats._zip.records import (
+    CODECS,
     DESCRIPTOR,
     DESCRIPTOR_BYTES,
     ENCRYPTED,
@@ -36,6 +36,7 @@ from inspector.formats._zip.records import (
     LOCAL,
     LOCAL_SIZE,
     MAX_MEMBERS,
+    METHODS,
     STORED,
     Central,
     LocalFile,

@@ -18,8 +18,8 @@ from inspector.core.source import blocks
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.formats._tar import reading
-from inspector.formats._tar.check import WINDOW, ChecksumTable, Padding, check_padding, groups
 from inspector.formats._tar.header import padded_stop
+from inspector.formats._tar.reading import WINDOW, ChecksumTable, Padding, check_padding, groups
 from inspector.formats._tar.resync import layout_of
 from inspector.formats.datas3t import codes
 from inspector.formats.datas3t.datapoints import NONE, ROW_MISSING, RangeRecords

@@ -19,9 +19,8 @@ from inspector.core.names import brief
 from inspector.core.numbers import count
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks
-from inspector.formats._tar.header import BLOCK, aligned, parse
+from inspector.formats._tar.header import BLOCK, SEARCH_WINDOW_BYTES, aligned, parse
 from inspector.formats._tar.resync import Proved, Recover
-from inspector.formats._tar.search import SEARCH_WINDOW_BYTES
 from inspector.formats.datas3t import codes
 from inspector.formats.datas3t.datapoints import RangeRecords
 from inspector.formats.datas3t.keys import DIGITS

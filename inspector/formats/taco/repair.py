@@ -14,11 +14,9 @@ from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.span import Span
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.rebuild import Rebuilt
+from inspector.formats._zip.rebuild import Rebuilt, copied, has_whole, salvage
 from inspector.formats._zip.records import Local, read_local
 from inspector.formats._zip.repair import in_place, repair_end, repair_headers, repair_records
-from inspector.formats._zip.salvage import copied, has_whole, salvage
-from inspector.formats.taco.edit import payload_edit, payload_of, why_not_editable
 from inspector.formats.taco.header import (
     ELSEWHERE,
     HEADER_NAME,
@@ -29,7 +27,10 @@ from inspector.formats.taco.header import (
     Layout,
     TacoHeader,
     entries_of,
+    payload_edit,
+    payload_of,
     target_text,
+    why_not_editable,
 )
 
 _HEADER_CODES = frozenset({"taco-torn-after-write-1", "taco-torn-after-write-2", "taco-crc"})

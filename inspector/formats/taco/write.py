@@ -29,8 +29,7 @@ from inspector.formats._zip.records import (
     UTF_8,
     make_end_records,
 )
-from inspector.formats.taco.edit import payload_of
-from inspector.formats.taco.header import HEADER_NAME, PAYLOAD_SIZE
+from inspector.formats.taco.header import HEADER_NAME, PAYLOAD_SIZE, payload_of
 
 MAX_ARCHIVE_BYTES = FULL_32
 """The largest archive without ZIP64: 4 GiB less one byte."""

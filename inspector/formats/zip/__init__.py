@@ -13,7 +13,7 @@ from inspector.formats._zip import codes
 @cache
 def _damage() -> Damage:
     from inspector.formats._zip.damage import DAMAGE
-    from inspector.formats.zip.decode import older
+    from inspector.formats._zip.decode import older
 
     return DAMAGE._replace(older=older)
 
@@ -28,11 +28,11 @@ FORMAT = Format(
         "Archives of several disks are shown one file at a time.",
         "The first 2,000,000 members are listed.",
     ),
-    probe=imported("inspector.formats.zip.decode:probe"),
-    decode=imported("inspector.formats.zip.decode:decode"),
+    probe=imported("inspector.formats._zip.decode:probe"),
+    decode=imported("inspector.formats._zip.decode:decode"),
     read=imported("inspector.formats._zip.members:read_member"),
     check=imported("inspector.formats._zip.check:check"),
-    repairs=imported("inspector.formats.zip.decode:repairs"),
+    repairs=imported("inspector.formats._zip.decode:repairs"),
     member_metadata=imported("inspector.formats._zip.members:member_metadata"),
     readers=imported("inspector.formats._readers:ZIP_READERS"),
     findings=codes.FINDINGS,

@@ -8,8 +8,15 @@ from inspector.core.archive import Archive
 from inspector.core.edit import Edit, EditError
 from inspector.core.span import Span
 from inspector.formats._zip.directory import Directory
-from inspector.formats.taco.edit import CRC_SIZE, header_edit, why_not_editable
-from inspector.formats.taco.header import HEADER_SIZE, LOCAL_CRC_OFFSET, target_member, target_text
+from inspector.formats.taco.header import (
+    CRC_SIZE,
+    HEADER_SIZE,
+    LOCAL_CRC_OFFSET,
+    header_edit,
+    target_member,
+    target_text,
+    why_not_editable,
+)
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.header_draft import (
     EMPTY,

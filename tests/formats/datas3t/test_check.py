@@ -13,7 +13,7 @@ from inspector.core.source import BytesSource, Source
 from inspector.core.span import Span
 from inspector.core.verdict import State, Verdict
 from inspector.formats import datas3t
-from inspector.formats._tar.check import WINDOW
+from inspector.formats._tar.reading import WINDOW
 from inspector.operations.check.checking import check_location
 from inspector.sources.local.file import FileSource
 from tests.formats.archives import codes

@@ -10,7 +10,7 @@ from inspector.core.archive import Emitter
 from inspector.core.program.progress import Progress
 from inspector.core.verdict import Verdict
 from inspector.formats import datas3t
-from inspector.formats._tar.search import MAX_ZERO_SEARCH_BYTES
+from inspector.formats._tar.header import MAX_ZERO_SEARCH_BYTES
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.sources.local.file import FileSource
 from tests.formats.archives import assert_covered, codes

@@ -12,7 +12,7 @@ from inspector.core.format import MemberError
 from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
-from inspector.formats._tar import search
+from inspector.formats._tar import header as heads
 from inspector.formats._tar.header import BLOCK, Header, parse
 from inspector.operations.check.checking import state_of
 from inspector.operations.edit.apply_repairs import save_salvage
@@ -256,7 +256,7 @@ def test_bytes_that_look_like_headers_are_searched_in_linear_time(
         parsed += 1
         return parse(block)
 
-    monkeypatch.setattr(search, "parse", counted)
+    monkeypatch.setattr(heads, "parse", counted)
     data = SOUND[:-1024] + b"torn".ljust(BLOCK, b"\xff") + (filling * (1 << 18))[: 1 << 20]
     source = Counting(data, "made.tar")
     archive = checked(source)

@@ -14,9 +14,8 @@ from inspector.core.archive import Archive, Emitter
 from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.formats import tar
-from inspector.formats._tar import search
-from inspector.formats._tar.header import BLOCK, ZEROS, parse
-from inspector.formats._tar.search import next_header
+from inspector.formats._tar import header as heads
+from inspector.formats._tar.header import BLOCK, ZEROS, next_header, parse
 from inspector.sources.local.file import FileSource
 
 GIB = 1 << 30
@@ -48,7 +47,7 @@ def one_by_one(data: bytes) -> int:
 def test_it_ends_where_looking_at_every_block_does(blocks: list[bytes], rest: bytes, window: int) -> None:
     data = b"".join(blocks) + rest
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "SEARCH_WINDOW_BYTES", window * BLOCK)
+        patch.setattr(heads, "SEARCH_WINDOW_BYTES", window * BLOCK)
         found = next_header(BytesSource(data, "x"), 0, Progress())
         assert (found.stop, found.complete) == (one_by_one(data), True)
 
@@ -117,6 +116,6 @@ def test_what_is_far_away_is_not_searched_to_its_end_unasked(tmp_path: Path) -> 
     archive = Archive(source, "tar", "", ())
     tar.FORMAT.decode(source, Emitter(archive), Progress())
     assert names(archive) == [b"first"]
-    assert source.most <= search.MAX_REMOTE_SEARCH_BYTES + (1 << 20)
+    assert source.most <= heads.MAX_REMOTE_SEARCH_BYTES + (1 << 20)
     (finding,) = archive.findings
     assert "A check of the archive searches further" in finding.message

@@ -8,7 +8,7 @@ import pytest
 
 from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
-from inspector.formats._tar.search import MAX_ZERO_SEARCH_BYTES
+from inspector.formats._tar.header import MAX_ZERO_SEARCH_BYTES
 from inspector.operations.check.checking import check_archive
 from inspector.operations.open.opening import decode, start
 from inspector.sources.local.file import FileSource

@@ -20,7 +20,7 @@ from inspector.core.member import Codec
 from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
-from inspector.formats._zip import compression
+from inspector.formats._zip import members
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.open import opening
 from inspector.operations.open.opening import Opened
@@ -154,7 +154,7 @@ def test_what_needs_too_much_memory_is_refused_and_not_called_damaged(
 ) -> None:
     method, packed, why = REFUSED[kind]
     if kind == "xz":  # of which only gigabytes would be too much
-        monkeypatch.setattr(compression, "_MAX_DICTIONARY_BYTES", 1 << 20)
+        monkeypatch.setattr(members, "_MAX_DICTIONARY_BYTES", 1 << 20)
     archive = checked(by_hand(method, packed, size=1 << 30))
     with pytest.raises(RefusedMemberError, match=why):
         content(archive)
