@@ -14,8 +14,8 @@ from random import Random
 
 from inspector.core.program.progress import Progress
 from inspector.operations.check.checking import check_location
+from inspector.operations.create.creating import create_taco
 from inspector.operations.create.creating_rca import RcaOptions, create_rca
-from inspector.operations.create.creating_taco import create_taco
 from inspector.operations.open.listing import load, members_of
 from inspector.sources.s3.connection import Connection
 from tests.benchmarks.measure import Row, paired

@@ -84,7 +84,7 @@ def test_list_loads_the_format_and_nothing_that_writes(
 def test_create_loads_what_writes_one_kind(tmp_path: Path, kind: str) -> None:
     (tmp_path / "a").write_bytes(b"a")
     modules = loaded("create", kind, str(tmp_path / "new"), str(tmp_path / "a"))
-    rare = ("open.opening", "create.catalogue", "create.datas3t_packing", "create.rca_writing", "create.s3_inputs")
+    rare = ("open.opening", "create.catalogue", "create.datas3t_packing", "create.rca_writing")
     assert modules & {f"inspector.operations.{each}" for each in rare} == set()
     others = {"caf", "rca", "taco"} - {kind}
     assert modules & {f"inspector.formats.{each}.write" for each in others} == set()

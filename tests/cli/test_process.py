@@ -115,10 +115,10 @@ def test_being_told_to_end_takes_away_what_is_half_made(tmp_path: Path) -> None:
     code = (
         "import os, signal, sys\n"
         "from inspector.operations.create import inputs\n"
-        "def rest(self, descriptor, start):\n"
+        "def pieces(self):\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
         "    yield b''\n"
-        "inputs.FileInput.rest = rest\n"
+        "inputs.FileInput.pieces = pieces\n"
         "from inspector.__main__ import main\n"
         f"sys.exit(main(['create', 'rca', {str(tmp_path / 'new.rca')!r}, {str(tmp_path / 'tree')!r}]))\n"
     )

@@ -11,7 +11,7 @@ import pytest
 
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.create.creating_caf import create_caf
+from inspector.operations.create.creating import create_caf
 from inspector.operations.extract.selection import refusal
 from inspector.sources.local.changes.in_place import write
 from inspector.sources.local.file import FileSource, TemporarySource

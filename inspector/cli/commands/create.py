@@ -124,7 +124,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _caf(progress: Progress, options: argparse.Namespace) -> Created:
-    from inspector.operations.create.creating_caf import DEFAULT_MAX_BYTES, create_caf
+    from inspector.operations.create.creating import DEFAULT_MAX_BYTES, create_caf
 
     return create_caf(
         progress,
@@ -151,7 +151,7 @@ def _rca(progress: Progress, options: argparse.Namespace) -> Created:
 
 
 def _taco(progress: Progress, options: argparse.Namespace) -> Created:
-    from inspector.operations.create.creating_taco import create_taco
+    from inspector.operations.create.creating import create_taco
     from inspector.operations.protocol.header_draft import parse_entry
 
     return create_taco(

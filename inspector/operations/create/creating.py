@@ -1,19 +1,44 @@
-"""What creating any archive has in common: copying its inputs, and the result."""
+"""Creating archives: what all kinds have in common, Chunk Archives and TACO archives.
+
+A Chunk Archive (CAF.md, "Creating a CAF File") is followed by others beyond the size limit. The entries of a TACO
+header (TACO_HEADER.md) are given as numbers or as names of members.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeGuard
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from isal.isal_zlib import crc32
+from msgspec import Struct, field
 
-from inspector.core.names import visible
+from inspector.core.edit import EditError
+from inspector.core.names import decoded, encoded, visible
 from inspector.core.numbers import count, in_bytes, plural, rounded
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.create.inputs import MAX_PIECE_BYTES, MAX_WHOLE_BYTES, FileInput, Input
+from inspector.operations.create.inputs import (
+    MAX_PIECE_BYTES,
+    Input,
+    check_names,
+    gather,
+    is_small,
+    skipped_outputs,
+)
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.jobs.targets import NewArchiveFile
+from inspector.operations.jobs.targets import NewArchiveFile, Target, check_targets, new_archives, target_of
+from inspector.sources.s3.connection import DEFAULT, Connection
+
+if TYPE_CHECKING:  # each kind of archive imports what writes it
+    from inspector.formats.caf.write import Writer
+    from inspector.formats.taco.write import Slot
+    from inspector.operations.protocol.create_views import Place
+
+DEFAULT_MAX_BYTES = 30 << 30
+"""The size of a Chunk Archive beyond which the next one begins (its ~30 GB taken as GiB)."""
 
 
 class NewArchive(Struct, frozen=True):
@@ -60,11 +85,12 @@ def size_of(each: Input) -> int:
     return each.size
 
 
-class JoinedWrites:
+class Joined:
     """Writes to a new archive, the small ones joined. Raises SourceError as that does."""
 
-    def __init__(self, out: NewArchiveFile) -> None:
-        self._out = out
+    def __init__(self, out: NewArchiveFile, progress: Progress) -> None:
+        self.out = out
+        self.progress = progress
         self._held: list[bytes] = []
         self._size = 0
 
@@ -75,39 +101,293 @@ class JoinedWrites:
         if self._size >= MAX_PIECE_BYTES:
             self.flush()
 
+    def copy(self, each: Input) -> int:
+        """Append all bytes of an input and return their CRC-32.
+
+        Raises SourceError, also if there are more or fewer bytes than its size, and Cancelled.
+        """
+        crc = size = 0
+        for piece in each.pieces():
+            crc, size = crc32(piece, crc), size + len(piece)
+            self.add(piece)
+            self.progress.advance(len(piece))
+        self.progress.advance(0)
+        if size != size_of(each):
+            raise SourceError(
+                f"{visible(each.where)} has {in_bytes(size)}, not the {in_bytes(size_of(each))} it had before."
+            )
+        return crc
+
     def flush(self) -> None:
         """Write what is held."""
         if self._held:
-            self._out.write(b"".join(self._held))
+            self.out.write(b"".join(self._held))
         self._held, self._size = [], 0
 
 
-def is_small(each: Input) -> TypeGuard[FileInput]:
-    """Whether ``content_of`` gives its bytes."""
-    return isinstance(each, FileInput) and each.identity.size <= MAX_WHOLE_BYTES
+# ---- Chunk Archives -----------------------------------------------------------------------------------------------
 
 
-def content_of(each: Input) -> bytes | None:
-    """All bytes of a small file; None for other inputs, which are written in pieces. Raises SourceError."""
-    return each.whole() if is_small(each) else None
+def _writer() -> Writer:
+    from inspector.formats.caf.write import Writer
+
+    return Writer()
 
 
-def write_input(
-    each: Input, out: NewArchiveFile, progress: Progress, observe: Callable[[bytes], object] | None = None
-) -> None:
-    """Write all bytes of an input, each piece of which ``observe`` is given.
+class Volume(Struct):
+    """One archive of a series: its inputs, and the writer that keeps its index."""
 
-    Raises SourceError, also if there are more or fewer bytes than its size, and Cancelled.
+    path: Target
+    inputs: list[Input] = field(default_factory=list)
+    index: Writer = field(default_factory=_writer)
+
+    def add(self, each: Input, max_size: int) -> bool:
+        """Add an input unless the archive, with its index and footer, would then have more than ``max_size`` bytes.
+
+        Returns whether it was added.
+        """
+        from inspector.formats.caf.write import WriteError
+
+        try:
+            added = self.index.member(each.name, size_of(each), max_size)
+        except WriteError as error:
+            raise OperationError(str(error)) from error
+        if added:
+            self.inputs.append(each)
+        return added
+
+    def new_archive(self) -> NewArchive:
+        """The archive as a plain value."""
+        return NewArchive(str(self.path), len(self.inputs), self.index.size)
+
+
+def create_caf(
+    progress: Progress,
+    target: str,
+    locations: Sequence[str],
+    *,
+    max_size: int = DEFAULT_MAX_BYTES,
+    catalog: str = "",
+    overwrite: bool = False,
+    connection: Connection = DEFAULT,
+) -> Created:
+    """Create ``target`` from the inputs at the locations, and further archives beside it beyond ``max_size`` bytes.
+
+    The archives appear when all are whole; then the catalogue at ``catalog`` is updated. Raises OperationError,
+    SourceError and Cancelled: then nothing is created, unless the message says otherwise.
     """
-    start = out.size
-    for piece in each.pieces():
-        if observe is not None:
-            observe(piece)
-        out.write(piece)
-        progress.advance(len(piece))
-    progress.advance(0)
-    written = out.size - start
-    if written != each.size:
-        raise SourceError(
-            f"{visible(each.where)} has {in_bytes(written)}, not the {in_bytes(size_of(each))} it had before."
+    from inspector.formats.caf.write import MAX_ARCHIVE_BYTES
+
+    first = target_of(target)
+    if not 0 < max_size <= MAX_ARCHIVE_BYTES:
+        raise OperationError(
+            f"The size limit must be at most {in_bytes(MAX_ARCHIVE_BYTES)} (32 GiB); {max_size:,} is not possible."
         )
+    check_targets([first], overwrite=overwrite, connection=connection)
+    if catalog:
+        from inspector.operations.create import catalogue
+
+        catalogue.check_usable(Path(catalog))
+    series = existing_volumes(first)
+    outputs: list[Target] = [first, *series, *([Path(catalog)] if catalog else [])]
+    inputs = gather(locations, progress, outputs, connection)
+    warnings = (*check_names(inputs), *skipped_outputs(outputs, locations))
+    volumes = plan(inputs, first, max_size)
+    paths = [volume.path for volume in volumes]
+    check_targets(paths[1:], overwrite=overwrite, connection=connection)
+    if catalog and Path(catalog).resolve() in {path.resolve() for path in paths if isinstance(path, Path)}:
+        raise OperationError(f"{visible(catalog)} cannot be both an archive and the catalogue.")
+    _write(volumes, progress, overwrite=overwrite, connection=connection)
+    warnings += _stale_volumes(series, volumes)
+    if catalog:
+        warnings += _record(Path(catalog), volumes)
+    return created(tuple(volume.new_archive() for volume in volumes), warnings)
+
+
+def plan(inputs: Sequence[Input], target: Target, max_size: int) -> list[Volume]:
+    """Distribute the inputs over archives of at most ``max_size`` bytes.
+
+    Raises OperationError for an input that does not fit into an archive of its own.
+    """
+    volumes = [Volume(target)]
+    for each in inputs:
+        if volumes[-1].add(each, max_size):
+            continue
+        if volumes[-1].inputs:
+            volumes.append(Volume(volume_path(target, len(volumes))))
+        if not volumes[-1].add(each, max_size):
+            needed, size = volumes[-1].index.size_with(each.name, size_of(each)), size_of(each)
+            raise OperationError(
+                f"{visible(each.where)} needs an archive of {in_bytes(needed)} (its {in_bytes(size)} and the index), "
+                f"and the limit is {in_bytes(max_size)} ({rounded(max_size)}). Nothing was written."
+            )
+    return volumes
+
+
+def volume_path(target: Target, number: int) -> Target:
+    """The path of archive ``number`` of a series: 0 is ``target`` itself, 1 is ``TARGET-0001.caf``."""
+    stem, suffix = _parts(target)
+    return target.with_name(f"{stem}-{number:04}{suffix}") if number else target
+
+
+def _parts(target: Target) -> tuple[str, str]:
+    return (target.stem, target.suffix) if target.suffix.lower() == ".caf" else (target.name, ".caf")
+
+
+def existing_volumes(target: Target) -> list[Path]:
+    """The files beside ``target`` that are named like further archives of its series."""
+    if not isinstance(target, Path):
+        return []
+    stem, suffix = _parts(target)
+    follows = re.compile(re.escape(stem) + r"-[0-9]{4,}" + re.escape(suffix))
+    with suppress(OSError):  # a writable folder need not be readable
+        return sorted(path for path in target.parent.iterdir() if follows.fullmatch(path.name))
+    return []
+
+
+def _write(volumes: Sequence[Volume], progress: Progress, *, overwrite: bool, connection: Connection) -> None:
+    total = sum(size_of(each) for volume in volumes for each in volume.inputs)
+    progress.begin(f"Writing {visible(volumes[0].path.name)}", total)
+    with new_archives(volumes[0].path, progress, overwrite=overwrite, connection=connection) as files:
+        for volume in volumes:
+            progress.label = f"Writing {visible(volume.path.name)}"
+            out = Joined(files.add(volume.path), progress)
+            for each in volume.inputs:
+                out.copy(each)
+            for piece in volume.index.finish():
+                out.add(piece)
+            out.flush()
+
+
+def _stale_volumes(series: Sequence[Path], volumes: Sequence[Volume]) -> tuple[str, ...]:
+    """The warning about archives of an earlier, longer series, which look as if they belonged to this one."""
+    left = [path for path in series if path not in {volume.path for volume in volumes}]
+    if not left:
+        return ()
+    names = ", ".join(visible(path.name) for path in left[:3]) + (", …" if len(left) > 3 else "")
+    return (f"These files have names of this series but do not belong to it, and were left alone: {names}.",)
+
+
+def _record(path: Path, volumes: Sequence[Volume]) -> tuple[str, ...]:
+    from inspector.operations.create import catalogue
+
+    try:
+        moved = catalogue.record(path, [str(volume.path) for volume in volumes], _places(volumes))
+    except OperationError as error:
+        raise OperationError(
+            f"The archives were created, but the catalogue was not updated: {error} Create them again with --overwrite."
+        ) from error
+    if not moved:
+        return ()
+    return (f"The catalogue had another location for {count(moved, 'name')}; it has the new one now.",)
+
+
+def _places(volumes: Sequence[Volume]) -> Iterator[Place]:
+    """The location of each member."""
+    from inspector.operations.protocol.create_views import Place
+
+    for volume in volumes:
+        at = 0
+        for each in volume.inputs:
+            yield Place(each.name.decode(), str(volume.path), at, size_of(each))
+            at += size_of(each)
+
+
+# ---- TACO ---------------------------------------------------------------------------------------------------------
+
+EntrySpec = tuple[int, int] | str
+"""An entry of the header: offset and length in bytes, or the name of the member that it points to."""
+
+_COLLECTION = b"COLLECTION.json"
+_LEVEL = re.compile(rb"METADATA/level([0-9]{1,3})\.parquet")
+_FOLDER_TABLE = b"/__meta__"
+
+
+def create_taco(
+    progress: Progress,
+    target: str,
+    locations: Sequence[str],
+    *,
+    entries: Sequence[EntrySpec] = (),
+    overwrite: bool = False,
+    connection: Connection = DEFAULT,
+) -> Created:
+    """Create ``target`` from the inputs at the locations, with up to seven entries in its header.
+
+    Without ``entries`` the inputs of a dataset are put in the order of its tools, which write offsets of members into
+    its tables: in another order it opens and gives wrong bytes. Raises OperationError, SourceError and Cancelled: then
+    nothing is created.
+    """
+    from inspector.formats.taco import write
+    from inspector.formats.taco.header import HEADER_NAME
+
+    path = target_of(target)
+    check_targets([path], overwrite=overwrite, connection=connection)
+    inputs = gather(locations, progress, [path], connection, write.MAX_MEMBERS)
+    warnings = skipped_outputs([path], locations)
+    names = {each.name for each in inputs}
+    tables = [] if entries or _COLLECTION not in names else sorted(filter(_LEVEL.fullmatch, names), key=_place)
+    if tables:
+        inputs = sorted((each for each in inputs if each.name != HEADER_NAME), key=lambda each: _place(each.name))
+        entries = [decoded(name)[0] for name in (*tables, _COLLECTION)]
+    warnings = (*check_names(inputs), *warnings)
+    try:
+        placed = write.slots((each.name, size_of(each), each.modified) for each in inputs)
+        head, crc = write.header(placed[0], resolved(entries, placed))
+    except (write.WriteError, EditError) as error:
+        raise OperationError(f"{error} Nothing was written.") from error
+    if tables:
+        unread = (
+            f"The members are in the order of the dataset's tools. Whether the offsets inside {visible(tables[0])} fit "
+            "is not read."
+        )
+        warnings = (*warnings, unread)
+    progress.begin(f"Writing {visible(path.name)}", sum(slot.size for slot in placed[1:]))
+    with new_archives(path, progress, overwrite=overwrite, connection=connection) as files:
+        out = Joined(files.add(path), progress)
+        out.add(head)
+        crcs = [crc, *(_put(each, slot, out) for each, slot in zip(inputs, placed[1:], strict=True))]
+        for piece in write.end_of_archive(placed, crcs):
+            out.add(piece)
+        out.flush()
+    return created((NewArchive(str(path), len(inputs), write.archive_size(placed)),), warnings)
+
+
+def _place(name: bytes) -> tuple[int, int, bytes]:
+    """Where the tools put a member: data, then the tables of folders, the tables of levels, the description."""
+    level = _LEVEL.fullmatch(name)
+    kind = 3 if name == _COLLECTION else 2 if level else 1 if name.endswith(_FOLDER_TABLE) else 0
+    return kind, int(level[1]) if level else 0, name
+
+
+def resolved(entries: Sequence[EntrySpec], placed: Sequence[Slot]) -> list[tuple[int, int]]:
+    """The entries as (offset, length); raises OperationError for the name of a missing member."""
+    by_name = {slot.name: slot for slot in placed[1:]} if any(isinstance(each, str) for each in entries) else {}
+    return [_entry_for(each, by_name) if isinstance(each, str) else each for each in entries]
+
+
+def _entry_for(name: str, by_name: dict[bytes, Slot]) -> tuple[int, int]:
+    slot = by_name.get(encoded(name))
+    if slot is None:
+        raise OperationError(f"No member is named '{visible(name)}', so no entry can point to it. Nothing was written.")
+    return slot.data, slot.size
+
+
+def _put(each: Input, slot: Slot, out: Joined) -> int:
+    """Write a member and return its CRC-32, which is stored in front of the bytes it covers."""
+    from inspector.formats.taco.header import LOCAL_CRC_OFFSET
+
+    if is_small(each):
+        data = b"".join(each.pieces())
+        out.add(slot.local(crc32(data)), data)
+        out.progress.advance(len(data))
+        return crc32(data)
+    out.flush()
+    if slot.size:
+        out.out.keep(slot.head + LOCAL_CRC_OFFSET, 4)
+    out.add(slot.local())
+    crc = out.copy(each)
+    out.flush()
+    if slot.size:
+        out.out.overwrite(slot.head + LOCAL_CRC_OFFSET, crc.to_bytes(4, "little"))
+    return crc

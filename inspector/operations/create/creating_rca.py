@@ -14,8 +14,8 @@ from inspector.formats._zstd import LEVEL
 from inspector.formats.rca.blocks import Convention
 from inspector.formats.rca.chunks import ChunkLayer
 from inspector.formats.rca.write import Piece, Storage, Writer, heads
-from inspector.operations.create.creating import Created, NewArchive, content_of, created, is_small
-from inspector.operations.create.inputs import Input, check_names, gather, skipped_outputs
+from inspector.operations.create.creating import Created, NewArchive, created
+from inspector.operations.create.inputs import Input, check_names, gather, is_small, skipped_outputs
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.targets import Target, check_targets, new_archives, target_of
 from inspector.sources.local.choices import remember
@@ -145,8 +145,7 @@ def _all_pieces(writer: Writer, inputs: Sequence[Input], progress: Progress) -> 
 
 def _contents(inputs: Iterable[Input], progress: Progress) -> Iterator[tuple[bytes, bytes]]:
     for each in inputs:
-        data = content_of(each)
-        assert data is not None
+        data = b"".join(each.pieces())
         yield each.name, data
         progress.advance(len(data))
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
@@ -14,16 +13,16 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from inspector.core.names import collision_keys, hazards, listed, visible
+from inspector.core.names import collision_keys, encoded, hazards, listed, visible
 from inspector.core.numbers import count, in_bytes
-from inspector.core.program.progress import Progress
-from inspector.core.source import SourceError
+from inspector.core.program.progress import Progress, cancelling
+from inspector.core.source import Source, SourceError
 from inspector.operations.jobs.local_paths import local_path
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.sources.local.disk_calls import SAFELY, reason
 from inspector.sources.local.file import Identity
 from inspector.sources.local.unfinished import temporary_prefix, unfinished
-from inspector.sources.s3.address import Address, is_s3
+from inspector.sources.s3.address import Address, is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.web.address import is_web
 
@@ -84,80 +83,66 @@ class FileInput(Struct, frozen=True):
         """See Input."""
         return os.path.join(self.root, os.fsdecode(self.name))  # noqa: PTH118 - there may be a million of them
 
-    def whole(self) -> bytes:
-        """All bytes of a small file, with the checks of ``opened`` and ``rest``. Raises SourceError."""
-        identity = self.identity
+    def pieces(self) -> Iterator[bytes]:
+        """See Input. A small file is one piece."""
+        left = self.size
         try:
-            descriptor = os.open(b"%s/%s" % (_encoded(self.root), self.name), os.O_RDONLY | SAFELY)
+            descriptor = os.open(os.fsencode(self.where), os.O_RDONLY | SAFELY)
+            try:
+                self._check_unchanged(descriptor)
+                while left and (piece := os.read(descriptor, min(left, MAX_PIECE_BYTES))):
+                    left -= len(piece)
+                    yield piece
+                self._check_unchanged(descriptor)
+                if left:
+                    raise SourceError(
+                        f"{visible(self.where)} ends {in_bytes(left)} short of its {in_bytes(self.size)}."
+                    )
+                if not self.size and os.read(descriptor, 1):  # files of /proc and the like
+                    raise SourceError(
+                        f"{visible(self.where)} is not empty, though the system gives its size as 0 bytes."
+                    )
+            finally:
+                os.close(descriptor)
         except OSError as error:
-            raise self._failure(error) from error
-        try:
-            now = os.fstat(descriptor)  # compared here, because it is done so often
-            if (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns) != identity:
-                self._check_unchanged(descriptor)
-            data = self._read(descriptor, identity.size or 1)
-            if len(data) != identity.size:
-                data = b"".join(self.rest(descriptor, 0))
-            now = os.fstat(descriptor)
-            if (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns) != identity:
-                self._check_unchanged(descriptor)
-        finally:
-            os.close(descriptor)
-        return data
+            raise SourceError(f"{visible(self.where)} cannot be read: {reason(error)}.") from error
+
+    def _check_unchanged(self, descriptor: int) -> None:
+        """Raise SourceError if the file is no longer the one that was found."""
+        now = os.fstat(descriptor)  # compared here, because it is done so often
+        if (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns) != self.identity:
+            change = self.identity.difference(Identity.of(now), since="the work began")
+            raise SourceError(f"{visible(self.where)} {change}. Begin again when nothing writes to it.")
+
+
+class ObjectInput(Struct, frozen=True):
+    """An object on S3; ``opening`` opens it as it was when found, ``progress`` can cancel its requests.
+
+    Its bytes are not cached.
+    """
+
+    name: bytes
+    size: int
+    modified: int | None
+    where: str
+    opening: Callable[[], Source]
+    progress: Progress
 
     def pieces(self) -> Iterator[bytes]:
         """See Input."""
-        with self.opened() as descriptor:
-            yield from self.rest(descriptor, 0)
-
-    def rest(self, descriptor: int, start: int) -> Iterator[bytes]:
-        """The bytes from ``start`` on of the file that ``opened`` opened. Raises SourceError."""
-        left = self.size - start
-        os.lseek(descriptor, start, os.SEEK_SET)  # searching for holes moves it, even if nothing was copied
-        while left and (piece := self._read(descriptor, min(left, MAX_PIECE_BYTES))):
-            left -= len(piece)
+        source, at = self.opening(), 0
+        while at < self.size:
+            with cancelling(self.progress):
+                piece = source.read(at, MAX_PIECE_BYTES)
+            if not piece:
+                raise SourceError(f"{visible(self.where)} ends at byte {at:,}, but should have {in_bytes(self.size)}.")
+            at += len(piece)
             yield piece
-        if left:
-            self._check_unchanged(descriptor)
-            raise SourceError(f"{visible(self.where)} ends {in_bytes(left)} short of its {in_bytes(self.size)}.")
-        if not self.size and self._read(descriptor, 1):  # files of /proc and the like
-            raise SourceError(f"{visible(self.where)} is not empty, though the system gives its size as 0 bytes.")
-
-    @contextmanager
-    def opened(self) -> Iterator[int]:
-        """A descriptor at the first byte of the file, for a block that reads ``size`` bytes.
-
-        Checks before and after the block that the file is still the one that was found. Raises SourceError.
-        """
-        try:
-            descriptor = os.open(self.where, os.O_RDONLY | SAFELY)
-        except OSError as error:
-            raise self._failure(error) from error
-        try:
-            self._check_unchanged(descriptor)
-            yield descriptor
-            self._check_unchanged(descriptor)
-        finally:
-            os.close(descriptor)
-
-    def _check_unchanged(self, descriptor: int) -> None:
-        change = self.identity.difference(Identity.of(os.fstat(descriptor)), since="the work began")
-        if change:
-            raise SourceError(f"{visible(self.where)} {change}. Begin again when nothing writes to it.")
-
-    def _read(self, descriptor: int, length: int) -> bytes:
-        try:
-            return os.read(descriptor, length)
-        except OSError as error:
-            raise self._failure(error) from error
-
-    def _failure(self, error: OSError) -> SourceError:
-        return SourceError(f"{visible(self.where)} cannot be read: {reason(error)}.")
 
 
-@lru_cache(maxsize=16)
-def _encoded(root: str) -> bytes:
-    return os.fsencode(root)
+def is_small(each: Input) -> bool:
+    """Whether it is a file that is one small piece, to be written together with others."""
+    return isinstance(each, FileInput) and each.size <= MAX_WHOLE_BYTES
 
 
 def gather(
@@ -182,7 +167,7 @@ def gather(
         there: Iterable[Input]
         if is_web(location):
             raise SourceError(f"{visible(location)} is an address on the web, which is no input. Download it first.")
-        there = _objects(location, connection, progress) if is_s3(location) else _inputs(location, own, progress)
+        there = objects_at(location, connection, progress) if is_s3(location) else _inputs(location, own, progress)
         inputs += islice(there, max_inputs + 1 - len(inputs)) if max_inputs else there
         if max_inputs and len(inputs) > max_inputs:
             raise OperationError(
@@ -293,10 +278,35 @@ def _collisions(names: Sequence[bytes], taken: Collection[bytes]) -> tuple[str, 
 # ---- finding -----------------------------------------------------------------------------------------------------
 
 
-def _objects(location: str, connection: Connection, progress: Progress) -> Sequence[Input]:
-    from inspector.operations.create.s3_inputs import objects_at  # loads boto3
+def objects_at(location: str, connection: Connection, progress: Progress) -> list[ObjectInput]:
+    """The object at a location, named by the last part of its key, or all below it, sorted by the parts of their keys.
 
-    return objects_at(location, connection, progress)
+    Raises SourceError and Cancelled.
+    """
+    from inspector.sources.s3.opening import open_s3  # loads boto3
+    from inspector.sources.s3.responses import Head
+    from inspector.sources.s3.source import S3Source
+
+    with cancelling(progress):
+        found = open_s3(location, connection, sparing=False, tail=False)
+        inputs: list[ObjectInput] = []
+        if isinstance(found, S3Source):
+            progress.advance(1)
+            name = found.address.key.rpartition("/")[2]
+            return [_object(name, found.size, found.modified, found.name, found.afresh().afresh, progress)]
+        start = len(parse(found.location).key)
+        for each in found.beneath():
+            head = found.known(each) or Head(0)
+            progress.advance(1)
+            opening = partial(found.open, each)
+            inputs.append(_object(parse(each).key[start:], head.size, head.modified, each, opening, progress))
+    return sorted(inputs, key=lambda each: each.name.split(b"/"))
+
+
+def _object(
+    name: str, size: int, seconds: float, where: str, opening: Callable[[], Source], progress: Progress
+) -> ObjectInput:
+    return ObjectInput(encoded(name), size, int(seconds * 1_000_000_000) or None, where, opening, progress)
 
 
 def _inputs(location: str, own: set[Identity], progress: Progress) -> Iterator[Input]:

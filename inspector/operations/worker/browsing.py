@@ -9,7 +9,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
 from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import SourceError
-from inspector.operations.create.s3_inputs import ObjectInput, objects_at
+from inspector.operations.create.inputs import ObjectInput, objects_at
 from inspector.operations.extract.selection import parts_of, refusal, with_number
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, RemotePage

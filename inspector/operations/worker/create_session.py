@@ -13,11 +13,9 @@ from inspector.core.numbers import count, rounded
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.formats.taco.write import WriteError, slots
-from inspector.operations.create import catalogue, creating_caf, datas3t_packing
-from inspector.operations.create.creating import Created, size_of
-from inspector.operations.create.creating_caf import DEFAULT_MAX_BYTES, create_caf
+from inspector.operations.create import catalogue, creating, datas3t_packing
+from inspector.operations.create.creating import DEFAULT_MAX_BYTES, Created, create_caf, create_taco, size_of
 from inspector.operations.create.creating_rca import create_rca, rca_options
-from inspector.operations.create.creating_taco import create_taco
 from inspector.operations.create.datas3t_packing import PackingOptions, create_datas3t
 from inspector.operations.create.inputs import Input, check_names, gather
 from inspector.operations.create.rca_writing import names_in
@@ -177,7 +175,7 @@ def _parts(inputs: Sequence[Input], draft: Draft) -> str:
     match draft.kind:
         case ArchiveKind.CAF:
             target = target_of(draft.target or "archive.caf")
-            volumes = creating_caf.plan(inputs, target, draft.max_size or DEFAULT_MAX_BYTES)
+            volumes = creating.plan(inputs, target, draft.max_size or DEFAULT_MAX_BYTES)
             return f", in {count(len(volumes), 'archive')}" if len(volumes) > 1 else ""
         case ArchiveKind.TACO:
             slots((each.name, size_of(each), each.modified) for each in inputs)

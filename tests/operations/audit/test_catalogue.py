@@ -12,8 +12,7 @@ import pytest
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.catalogue import find, record
-from inspector.operations.create.creating import Created
-from inspector.operations.create.creating_caf import create_caf
+from inspector.operations.create.creating import Created, create_caf
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.create_views import Place
 from tests.operations.create.creations import plant, visible_names

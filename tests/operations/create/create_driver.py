@@ -17,8 +17,7 @@ from typing import Any
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.catalogue import find
-from inspector.operations.create.creating_caf import create_caf
-from inspector.operations.create.creating_taco import create_taco
+from inspector.operations.create.creating import create_caf, create_taco
 from inspector.operations.jobs.operation_error import OperationError
 from tests.operations.create.creations import held, plant
 

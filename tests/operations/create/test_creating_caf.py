@@ -12,9 +12,8 @@ from hypothesis import given
 
 from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.create import creating_caf
-from inspector.operations.create.creating import NewArchive
-from inspector.operations.create.creating_caf import create_caf, volume_path
+from inspector.operations.create import creating
+from inspector.operations.create.creating import NewArchive, create_caf, volume_path
 from inspector.operations.create.inputs import MAX_PIECE_BYTES
 from inspector.operations.jobs.operation_error import OperationError
 from tests.operations.create.creations import TREES, Stopping, held, plant, visible_names
@@ -223,8 +222,8 @@ def test_an_input_that_cannot_be_read_is_a_sentence(tmp_path: Path, monkeypatch:
         (tmp_path / "tree" / "c").unlink(missing_ok=True)
         return plan(*arguments)  # type: ignore[arg-type]
 
-    plan = creating_caf.plan
-    monkeypatch.setattr(creating_caf, "plan", gone)
+    plan = creating.plan
+    monkeypatch.setattr(creating, "plan", gone)
     with pytest.raises(SourceError, match="c cannot be read: no such file"):
         create_caf(Progress(), str(tmp_path / "new.caf"), [tree])
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.create.creating import NewArchive
-from inspector.operations.create.creating_taco import create_taco
+from inspector.operations.create.creating import NewArchive, create_taco
 from inspector.operations.create.inputs import MAX_PIECE_BYTES
 from inspector.operations.jobs.operation_error import OperationError
 from tests.operations.create.creations import TREES, Stopping, held, opened, plant, visible_names

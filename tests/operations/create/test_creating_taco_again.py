@@ -7,7 +7,7 @@ from pathlib import Path
 import tacozip
 
 from inspector.core.program.progress import Progress
-from inspector.operations.create.creating_taco import create_taco
+from inspector.operations.create.creating import create_taco
 from inspector.operations.open.listing import load
 from tests.conftest import ROOT
 from tests.operations.extract.extracting import extract

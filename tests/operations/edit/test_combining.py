@@ -16,8 +16,8 @@ from inspector.core.verdict import State
 from inspector.operations.check.checking import check_location
 from inspector.operations.compare.combining import Combination, combine, write_combination
 from inspector.operations.compare.comparing import compare
+from inspector.operations.create.creating import create_taco
 from inspector.operations.create.creating_rca import RcaOptions, create_rca
-from inspector.operations.create.creating_taco import create_taco
 from inspector.operations.create.rca_writing import append_rca
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.compare_views import Ground

@@ -9,7 +9,7 @@ import pytest
 from inspector.__main__ import main
 from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.create.creating_caf import create_caf
+from inspector.operations.create.creating import create_caf
 from inspector.operations.create.inputs import MAX_PIECE_BYTES, check_names, gather
 from inspector.operations.jobs.operation_error import OperationError
 from tests.operations.create.creations import Stopping, held, plant, visible_names

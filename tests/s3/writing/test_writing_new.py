@@ -9,8 +9,7 @@ import pytest
 from inspector.__main__ import main
 from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.create.creating_caf import create_caf
-from inspector.operations.create.creating_taco import create_taco
+from inspector.operations.create.creating import create_caf, create_taco
 from inspector.sources.s3.uploads import new_objects
 from tests.operations.create.creations import Stopping, plant
 from tests.s3.conftest import BUCKET, Store

@@ -11,7 +11,7 @@ import pytest
 from inspector.__main__ import main
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.create.creating_caf import create_caf
+from inspector.operations.create.creating import create_caf
 from inspector.operations.jobs.unfinished import remove_uploads
 from inspector.sources.s3.address import Address
 from tests.operations.create.creations import Stopping, plant
