@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from operator import attrgetter
@@ -161,7 +162,10 @@ def gather(
     cannot be examined, and Cancelled. Names are checked separately, by ``check_names``.
     """
     progress.begin("Collecting the inputs", 0, "files")
-    own = {found for path in _output_files(outputs) if (found := _identity(path)) is not None}
+    own = set[Identity]()
+    for path in _output_files(outputs):
+        with suppress(OSError):  # it is not there yet
+            own.add(Identity.of(path.lstat()))
     inputs: list[Input] = []
     for location in locations:
         there: Iterable[Input]
@@ -209,17 +213,14 @@ def check_names(inputs: Sequence[Input], taken: Collection[bytes] = ()) -> tuple
         for each in inputs
         if (reasons := hazards(each.name) or (("ends with a slash",) if each.name.endswith(b"/") else ()))
     )
-    new, old = set(names), frozenset(taken)
-    if len(new) < len(names) or not new.isdisjoint(old):
-        known = set(old)
-        _raise_if_any(
-            f"The name '{visible(name)}' occurs twice: most readers would lose one of the two."
-            for name in _twice(names, known)
-        )
-    known = new | old
+    known = set(taken)
+    _raise_if_any(
+        f"The name '{visible(name)}' occurs twice: most readers would lose one of the two."
+        for name in _twice(names, known)
+    )
     _raise_if_any(
         f"'{visible(folder)}' is a file, but '{visible(name)}' needs it to be a folder."
-        for some, others in ((names, known), (old, new))
+        for some, others in ((names, known), (taken, set(names)))
         if not others.isdisjoint(_all_folders(some))
         for name in some
         for folder in _folders(name)
@@ -311,7 +312,10 @@ def _object(
 
 def _inputs(location: str, own: set[Identity], progress: Progress) -> Iterator[Input]:
     path = local_path(location)
-    status = _status(path)
+    try:
+        status = path.lstat()
+    except OSError as error:
+        raise SourceError(f"{visible(str(path))} cannot be examined: {reason(error)}.") from error
     if Identity.of(status) in own:
         raise OperationError(f"{visible(location)} is an output, so it cannot be an input too.")
     if stat.S_ISDIR(status.st_mode):
@@ -320,20 +324,6 @@ def _inputs(location: str, own: set[Identity], progress: Progress) -> Iterator[I
     _refuse_special(str(path), status)
     progress.advance(1)
     yield FileInput(os.fsencode(path.name), str(path.parent), Identity.of(status))
-
-
-def _status(path: Path) -> os.stat_result:
-    try:
-        return path.lstat()
-    except OSError as error:
-        raise SourceError(f"{visible(str(path))} cannot be examined: {reason(error)}.") from error
-
-
-def _identity(path: Path) -> Identity | None:
-    try:
-        return Identity.of(path.lstat())
-    except OSError:
-        return None
 
 
 def _beneath(root: str, own: set[Identity], progress: Progress) -> Iterator[Input]:
