@@ -50,7 +50,7 @@ from inspector.operations.protocol.compare_views import (
     Version,
 )
 from inspector.operations.protocol.requests import CompareRequests
-from inspector.operations.protocol.views import JobState
+from inspector.operations.protocol.views import JobState, Target
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 _LEVELS = {Level.MEMBER: "&Members", Level.FIELD: "&Fields", Level.BYTES: "B&ytes", Level.RANGE: "&Ranges"}
@@ -450,9 +450,9 @@ class CompareTab(SideTab):
         named = expression[:2].lower()
         side, text = (named[0], expression[2:]) if named in ("a:", "b:") else (self._used, expression)
 
-        def go(span: Span) -> None:
+        def go(target: Target) -> None:
             self._use(side)
-            self._outline(*self._aligned_span(side, span))
+            self._outline(*self._aligned_span(side, Span(target.start, target.stop)))
 
         self.client.ask(CompareRequests.side_place, side, text).then(go, self._say)
 

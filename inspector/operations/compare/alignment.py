@@ -8,11 +8,10 @@ between them. Time is linear in the sizes, and memory does not grow with them.
 from __future__ import annotations
 
 import sys
-from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -20,6 +19,7 @@ from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError
 from inspector.core.span import Span
+from inspector.operations.protocol.compare_views import Alignment
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,98 +82,6 @@ def common_end(a: Source, a_stop: int, b: Source, b_stop: int, size: int, progre
             return at + length - 1 - int(mismatches(some, others)[-1])
         progress.advance(length)
     return size
-
-
-# ---- runs ------------------------------------------------------------------------------------------------------------
-
-MAX_RUNS = 100_000
-"""Runs listed; where there are more, neighbours are listed as one."""
-_FIRST_GAP_BYTES = 16
-"""Neighbours this near are listed as one before others are."""
-
-
-class Run(NamedTuple):
-    """Bytes ``a`` of one source stand where the other has ``b``; one of them may be empty."""
-
-    a: Span
-    b: Span
-
-
-class Runs:
-    """Differing runs in the order of both sources, neither touching nor overlapping.
-
-    A run has as many bytes on both sides (changed), or none in B (removed) or none in A (added). ``changed``, ``added``
-    and ``removed`` count bytes; a few equal ones among many that changed count as changed. ``gap`` is 0, or the largest
-    equal stretch in bytes that a listed run may contain because there were too many runs.
-    """
-
-    def __init__(self, most: int = MAX_RUNS) -> None:
-        self.a_starts = array("Q")
-        self.a_stops = array("Q")
-        self.b_starts = array("Q")
-        self.b_stops = array("Q")
-        self.changed = 0
-        self.added = 0
-        self.removed = 0
-        self.gap = 0
-        self._most = most
-
-    def __len__(self) -> int:
-        return len(self.a_starts)
-
-    def __getitem__(self, at: int) -> Run:
-        return Run(Span(self.a_starts[at], self.a_stops[at]), Span(self.b_starts[at], self.b_stops[at]))
-
-    def __iter__(self) -> Iterator[Run]:
-        return map(self.__getitem__, range(len(self)))
-
-    def add(self, a: Span, b: Span) -> None:
-        """Append a run behind all others. One with different sizes becomes a changed and an added or removed one."""
-        same = min(a.size, b.size)
-        self.changed += same
-        self.added += b.size - same
-        self.removed += a.size - same
-        self._append_both(a, b)
-        if len(self) > self._most:
-            self._merge()
-
-    def _append(self, a_start: int, a_stop: int, b_start: int, b_stop: int) -> None:
-        a_size, b_size = a_stop - a_start, b_stop - b_start
-        if not a_size and not b_size:
-            return
-        if len(self) and (self.a_stops[-1], self.b_stops[-1]) == (a_start, b_start):
-            last = self[-1]
-            if (last.a.size > 0, last.b.size > 0) == (a_size > 0, b_size > 0):
-                self.a_stops[-1], self.b_stops[-1] = a_stop, b_stop
-                return
-        for column, value in zip(self._columns(), (a_start, a_stop, b_start, b_stop), strict=True):
-            column.append(value)
-
-    def _columns(self) -> tuple[array[int], ...]:
-        return self.a_starts, self.a_stops, self.b_starts, self.b_stops
-
-    def _merge(self) -> None:
-        """List neighbours as one, the nearest first, until half of the room is free."""
-        self.gap = max(self.gap, _FIRST_GAP_BYTES)
-        while len(self) > self._most // 2:
-            before = list(self)
-            for column in self._columns():
-                del column[:]
-            a, b = before[0]
-            for run in before[1:]:
-                if run.a.start - a.stop <= self.gap:
-                    a, b = Span(a.start, run.a.stop), Span(b.start, run.b.stop)
-                else:
-                    self._append_both(a, b)
-                    a, b = run
-            self._append_both(a, b)
-            if len(self) > self._most // 2:
-                self.gap *= 2
-
-    def _append_both(self, a: Span, b: Span) -> None:
-        same = min(a.size, b.size)
-        self._append(a.start, a.start + same, b.start, b.start + same)
-        self._append(a.start + same, a.stop, b.start + same, b.stop)
 
 
 # ---- anchors: short stretches that occur once in each of two ranges of bytes -----------------------------------------
@@ -352,8 +260,8 @@ _LEVELS = ((4, sys.maxsize), (4, 1 << 20), (1, 1 << 16), (0, 1 << 12))
 between coarser ones. Shorter ones would occur by chance in more bytes."""
 
 
-def align(a: Source, b: Source, progress: Progress) -> Runs:
-    """The runs in which two sources differ. Raises SourceError and Cancelled."""
+def align(a: Source, b: Source, progress: Progress) -> Alignment:
+    """Two sources side by side. Raises SourceError and Cancelled."""
     progress.begin(COMPARING, max(a.size, b.size))
     aligner = _Aligner(a, b, progress)
     aligner.region(Span(0, a.size), Span(0, b.size), 0)
@@ -376,7 +284,7 @@ class _Aligner:
         self._b = b
         self._progress = _Clamped(progress)
         self._probes_left = _MAX_PROBED_SHARE * (a.size + b.size)
-        self.runs = Runs()
+        self.runs = Alignment(a.size, b.size)
 
     def region(self, a: Span, b: Span, level: int) -> None:
         """Compare two ranges, what is equal at both ends first."""

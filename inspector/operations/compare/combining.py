@@ -32,7 +32,6 @@ from inspector.formats import damage_of
 from inspector.formats._signatures import HEAD_BYTES, has_signature
 from inspector.formats.datas3t.decode import INDEX, METADATA, TAR
 from inspector.operations.check.checking import check_archive, check_location, state_of
-from inspector.operations.compare.alignment import Run
 from inspector.operations.compare.comparing import Comparison
 from inspector.operations.compare.structure import Digests, where
 from inspector.operations.jobs.operation_error import OperationError
@@ -269,7 +268,7 @@ class _Combining:
             judge = self._comparisons[copy - 1].judge
             for at in runs if judge is not None else ():
                 assert judge is not None
-                side, digest = judge.proof(_run(self._alignments[copy - 1], at))
+                side, digest = judge.proof(self._alignments[copy - 1][at])
                 if side is not None:
                     found.setdefault(0 if side == A else copy, digest)
         return found
@@ -399,11 +398,6 @@ def _checked(source: CombinedSource, progress: Progress) -> Opened:
     return archive
 
 
-def _run(alignment: Alignment, at: int) -> Run:
-    a = Span(alignment.a_starts[at], alignment.a_stops[at])
-    return Run(a, Span(alignment.b_starts[at], alignment.b_stops[at]))
-
-
 def _piece(cluster: _Cluster, copy: int) -> tuple[int, Span]:
     """The copy that a piece is read from, the first where that has the same, and its place there."""
     copy = copy if copy in cluster.pieces else 0
@@ -413,11 +407,7 @@ def _piece(cluster: _Cluster, copy: int) -> tuple[int, Span]:
 def _clusters(alignments: Sequence[Alignment]) -> list[_Cluster]:
     """The stretches of the first copy in which others differ; what touches is one."""
     found: list[_Cluster] = []
-    every = (
-        (alignment.a_starts[at], alignment.a_stops[at], copy, at)
-        for copy, alignment in enumerate(alignments, 1)
-        for at in range(len(alignment))
-    )
+    every = ((*run.a, copy, at) for copy, alignment in enumerate(alignments, 1) for at, run in enumerate(alignment))
     for start_, stop, copy, at in sorted(every):
         if not found or start_ > found[-1].a.stop:
             found.append(_Cluster(Span(start_, stop)))
@@ -427,7 +417,7 @@ def _clusters(alignments: Sequence[Alignment]) -> list[_Cluster]:
     for cluster in found:
         cluster.pieces[0] = cluster.a
         for copy, runs in cluster.runs.items():
-            first, last_ = (_run(alignments[copy - 1], at) for at in (runs[0], runs[-1]))
+            first, last_ = (alignments[copy - 1][at] for at in (runs[0], runs[-1]))
             begin = first.b.start - (first.a.start - cluster.a.start)
             cluster.pieces[copy] = Span(begin, last_.b.stop + cluster.a.stop - last_.a.stop)
     return found

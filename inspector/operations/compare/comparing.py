@@ -10,10 +10,10 @@ from msgspec import Struct
 from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.program.progress import Progress, cancelling
 from inspector.core.program.redaction import strip_credentials
-from inspector.core.source import SourceError
+from inspector.core.source import Source, SourceError
 from inspector.core.verdict import State
 from inspector.operations.check.checking import check_archive, state_from
-from inspector.operations.compare.alignment import Runs, align
+from inspector.operations.compare.alignment import align
 from inspector.operations.compare.listing import Listing, open_listing, unread
 from inspector.operations.compare.members import NOT_COMPARED, ONLY_RANGES, SAME, ComparedMembers, ComparedRanges
 from inspector.operations.compare.structure import (
@@ -22,10 +22,10 @@ from inspector.operations.compare.structure import (
     Judge,
     changed_fields,
     describe,
-    is_text_copy,
     slide_to_structures,
 )
 from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.location import Location
 from inspector.operations.open.nested import open_nested
 from inspector.operations.open.opening import Opened, not_read
 from inspector.operations.protocol.compare_views import (
@@ -47,6 +47,7 @@ from inspector.sources.s3.source import S3Source
 
 EQUAL = "equal"
 _EQUAL = "Equal."
+_EQUAL_OBJECTS = "Their ETags are equal, so they were not read."
 QUICK = "Recorded digests equal; contents not read."
 _MAX_NAMES_CHECKED = 100_000
 """Members up to which names are checked too; they tell nothing about which side is right, and take longer than that."""
@@ -86,21 +87,20 @@ def compare(
     """
     with cancelling(progress):
         place, beside = open_nested(a, connection), open_nested(b, other or connection)
-    plain = versions == (AS_IT_IS, AS_IT_IS)
-    if plain and isinstance(place, S3Source) and isinstance(beside, S3Source) and place.is_known_equal(beside):
-        return _equal_objects((a, b), (place, beside), "Their ETags are equal, so they were not read.")
-    some = open_listing(a, progress, connection, versions[0], place=place)
-    others = open_listing(b, progress, other or connection, versions[1], place=beside)
+    is_plain = versions == (AS_IT_IS, AS_IT_IS)
+    if is_plain and isinstance(place, S3Source) and isinstance(beside, S3Source) and place.is_known_equal(beside):
+        some, others = Listing(a, Location([unread(place)])), Listing(b, Location([unread(beside)]))
+    else:
+        some = open_listing(a, progress, connection, versions[0], place=place)
+        others = open_listing(b, progress, other or connection, versions[1], place=beside)
     return _Comparing(some, others, progress, levels, quick).run()
 
 
-def _equal_objects(locations: tuple[str, str], places: tuple[S3Source, S3Source], why: str) -> Comparison:
-    """The comparison of two objects that are known to be equal: neither is read."""
-    a, b = (Listing(location, (unread(place),), (b"",), ()) for location, place in zip(locations, places, strict=True))
-    size = places[0].size
-    names = strip_credentials(locations[0]), strip_credentials(locations[1])
-    summary = Summary(*names, True, {}, _byte_counts(size, Runs()), None, _EQUAL, (why,))
-    return Comparison(summary, [], a, b, Alignment(size, size))
+def _known_equal(a: Source, b: Source) -> str:
+    """Why two sources are known to be equal though they were not read; empty where that is not known."""
+    if isinstance(a, FileSource) and isinstance(b, FileSource) and a.identity == b.identity:
+        return "Both are the same file."
+    return _EQUAL_OBJECTS if isinstance(a, S3Source) and a.is_known_equal(b) else ""
 
 
 class _Comparing:
@@ -111,8 +111,7 @@ class _Comparing:
         self._levels = levels
         self._quick = quick
         self._checked = quick
-        self._runs: Runs | None = None
-        self._alignment: Alignment | None = None
+        self._runs: Alignment | None = None
         self._judge: Judge | None = None
         self._ranges: ComparedRanges | None = None
         self._members: ComparedMembers | None = None
@@ -120,15 +119,25 @@ class _Comparing:
         self._notes: list[str] = []
 
     def run(self) -> Comparison:
+        sides = self._a, self._b
         for each in (*self._a.archives, *self._b.archives):
             _raise_unread(each)
-        known = [not side.ordered or any(each.decoder for each in side.archives) for side in (self._a, self._b)]
+        has_members = all(not side.ordered or any(each.decoder for each in side.archives) for side in sides)
         pair = self._pair()
-        self._raise_incomparable(pair, has_members=all(known))
+        equal = _known_equal(pair[0].source, pair[1].source) if pair is not None else ""
+        if equal != _EQUAL_OBJECTS:
+            self._raise_incomparable(pair, has_members=has_members)
         with cancelling(self._progress):
-            self._compare(pair, has_members=all(known))
-        summary = self._summary()
-        return Comparison(summary, self._differences, self._a, self._b, self._alignment, self._judge)
+            if equal and pair is not None:
+                self._runs = Alignment(pair[0].source.size, pair[1].source.size)
+                self._notes.append(equal)
+            elif pair is not None and not self._quick:
+                self._runs = align(pair[0].source, pair[1].source, self._progress)
+                slide_to_structures(self._runs, *pair, self._progress)
+            self._compare_rows(pair, has_members=has_members)
+            if pair is not None and self._runs and self._levels != {Level.MEMBER}:
+                self._describe(self._runs, pair)
+        return Comparison(self._summary(), self._differences, *sides, self._runs, self._judge)
 
     def _raise_incomparable(self, pair: tuple[Opened, Opened] | None, *, has_members: bool) -> None:
         """Raise OperationError where what is asked for cannot be compared: nothing would then look like equality."""
@@ -150,10 +159,8 @@ class _Comparing:
         known = a.decoder is not None and b.decoder is not None
         return (a, b) if _family(a) == _family(b) or not known or self._levels == {Level.BYTES} else None
 
-    def _compare(self, pair: tuple[Opened, Opened] | None, *, has_members: bool) -> None:
+    def _compare_rows(self, pair: tuple[Opened, Opened] | None, *, has_members: bool) -> None:
         both = self._a, self._b, self._progress, self._quick, self._check_all
-        if pair is not None:
-            self._align(pair)
         if (pair is None or self._quick) and self._a.ranges and self._b.ranges:
             self._ranges = ComparedRanges(*both)
             self._ranges.run()
@@ -164,22 +171,8 @@ class _Comparing:
             self._notes.append(OTHER_FORMATS)
         if has_members and (self._quick or Level.MEMBER in self._levels):
             self._members = ComparedMembers(*both)
-            self._members.run(self._alignment, self._ranges)
+            self._members.run(self._runs, self._ranges)
             self._differences += self._members.differences
-        if pair is not None and self._runs and self._levels != {Level.MEMBER}:
-            self._describe(self._runs, pair)
-
-    def _align(self, pair: tuple[Opened, Opened]) -> None:
-        a, b = pair[0].source, pair[1].source
-        if isinstance(a, FileSource) and isinstance(b, FileSource) and a.identity == b.identity:
-            self._runs = Runs()
-            self._notes.append("Both are the same file.")
-        elif self._quick:
-            return
-        else:
-            self._runs = align(a, b, self._progress)
-            slide_to_structures(self._runs, *pair, self._progress)
-        self._alignment = _alignment(self._runs, *pair)
 
     def _check_all(self) -> None:
         """Check the archives that are not checked yet, so that their digests tell who is right."""
@@ -195,7 +188,7 @@ class _Comparing:
         self._progress.begin(label, total)
         self._progress.advance(done)
 
-    def _describe(self, runs: Runs, pair: tuple[Opened, Opened]) -> None:
+    def _describe(self, runs: Alignment, pair: tuple[Opened, Opened]) -> None:
         self._check_all()
         judge = self._judge = Judge(Digests(pair[0]), Digests(pair[1]), related=self._related())
         if Level.FIELD in self._levels:
@@ -208,12 +201,6 @@ class _Comparing:
             for at, run in enumerate(runs):
                 self._differences.append(describe(run, *pair, judge, explained=at < MAX_RUNS_EXPLAINED))
                 self._progress.advance(1)
-        for name, longer, shorter in (("B", 1, "A"), ("A", 0, "B")):
-            if is_text_copy(runs, pair[longer].source, longer, self._progress):
-                self._notes.append(
-                    f"{name} looks like a text-mode copy of {shorter}: {count(len(runs), 'line feed')} got a "
-                    "carriage return."
-                )
         if runs.gap:
             self._notes.append(
                 f"There are very many differences: those with at most {in_bytes(runs.gap)} between them are one."
@@ -223,37 +210,39 @@ class _Comparing:
         """Whether both sides seem to be copies of one archive, by what is equal."""
         runs, members = self._runs, self._members
         if runs is not None:
-            a, b = (each.archives[0].source.size for each in (self._a, self._b))
-            return 2 * (a - runs.changed - runs.removed) >= min(a, b)
+            return 2 * (runs.a_size - runs.changed - runs.removed) >= min(runs.a_size, runs.b_size)
         return members is not None and 2 * members.counts[SAME] >= min(len(self._a), len(self._b))
 
     # ---- the summary -------------------------------------------------------------------------------------------
 
     def _summary(self) -> Summary:
         members, runs = self._members, self._runs
-        member_counts = _by_kind(members.counts) if members is not None else {}
-        ranges = _by_kind(self._ranges.counts) if self._ranges is not None and Level.RANGE in self._levels else {}
+        rows = {
+            "ranges": _by_kind(self._ranges.counts) if self._ranges is not None and Level.RANGE in self._levels else {},
+            "members": _by_kind(members.counts) if members is not None else {},
+        }
         byte_counts: dict[str, int] = {}
         if runs is not None and self._levels != {Level.MEMBER}:
-            byte_counts = _byte_counts(self._a.archives[0].source.size, runs)
+            same = runs.a_size - runs.changed - runs.removed
+            byte_counts = {EQUAL: same, "changed": runs.changed, "added": runs.added, "removed": runs.removed}
         equal = self._equal()
         if equal is None:
             self._notes.insert(0, QUICK)
         better = None if self._quick or equal else self._better()
         sentence = _EQUAL if equal else "No difference is recorded."
         if equal is False:
-            sentence = _sentence({"ranges": ranges, "members": member_counts}, byte_counts, self._described(), better)
+            sentence = _sentence(rows, byte_counts, self._described(), better)
         return Summary(
             strip_credentials(self._a.location),
             strip_credentials(self._b.location),
             equal,
-            member_counts,
+            rows["members"],
             byte_counts,
             better,
             sentence,
             tuple(self._notes),
             members.left_out if members is not None else 0,
-            ranges,
+            rows["ranges"],
         )
 
     def _described(self) -> int:
@@ -280,15 +269,6 @@ class _Comparing:
         return A if a.fine else B
 
 
-def _alignment(runs: Runs, a: Opened, b: Opened) -> Alignment:
-    found = Alignment(a.source.size, b.source.size, runs.a_starts, runs.a_stops, runs.b_starts, runs.b_stops)
-    gaps = 0  # positions that A lacks so far
-    for run in runs:
-        found.starts.append(run.a.start + gaps)
-        gaps += max(0, run.b.size - run.a.size)
-    return found
-
-
 def _family(archive: Opened) -> str:
     """What tells whether the bytes of two archives can be compared: a TACO archive is a ZIP too."""
     return "bytes" if archive.decoder is None else archive.decoder.general or archive.decoder.name
@@ -309,11 +289,6 @@ def side_state(side: Listing) -> State | None:
     """The worst state of the archives of a side; None where there is none."""
     states = [state_from(each.decoder.torn, each.findings) for each in side.archives if each.decoder is not None]
     return max(states, key=lambda each: each.rank) if states else None
-
-
-def _byte_counts(a_size: int, runs: Runs) -> dict[str, int]:
-    same = a_size - runs.changed - runs.removed
-    return {EQUAL: same, "changed": runs.changed, "added": runs.added, "removed": runs.removed}
 
 
 def _sentence(rows: dict[str, dict[str, int]], byte_counts: dict[str, int], described: int, better: str | None) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from inspector.core.collection import Collection
 from inspector.core.edit import OverlaySource
 from inspector.core.field import Field
 from inspector.core.kinds import Kind
@@ -19,7 +18,7 @@ from inspector.operations.create.inputs import Input, gather
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.collection import collection_in
 from inspector.operations.open.listing import content, learn_all
-from inspector.operations.open.location import open_location
+from inspector.operations.open.location import Location, open_location
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.compare_views import AS_IT_IS, Version
 from inspector.sources.local.folder import LocalFolder
@@ -32,40 +31,21 @@ Place = Source | LocalFolder | S3Prefix
 class Listing:
     """Files with their content, numbered in their order; ``ordered`` is False for a folder, which has none.
 
-    ``archives`` are those opened; ``keys`` the path of each inside its dataset, empty for a single archive.
-    ``ranges`` and ``orphans`` are those of datasets, and ``open_file`` opens what stands beside ranges.
+    ``opened`` is what has archives, none of a folder of ``files``.
     """
 
-    def __init__(
-        self,
-        location: str,
-        archives: Sequence[Opened],
-        keys: Sequence[bytes],
-        files: Sequence[Input],
-        collection: Collection | None = None,
-        open_file: Callable[[str], Source] | None = None,
-    ) -> None:
+    def __init__(self, location: str, opened: Location, files: Sequence[Input] = ()) -> None:
         self.location = location
-        self.archives = archives
-        self.keys = keys
+        self.opened = opened
+        self.archives = opened.archives
         self._files = files
-        self._open_file = open_file
-        self.ranges = collection.ranges if collection is not None else ()
-        self.orphans = collection.orphans if collection is not None else ()
-        self._stops = list(accumulate(len(each.members) for each in archives))
+        self.ranges = opened.collection.ranges if opened.collection is not None else ()
+        self.orphans = opened.collection.orphans if opened.collection is not None else ()
+        self._stops = list(accumulate(len(each.members) for each in self.archives))
         self.ordered = not files
 
     def __len__(self) -> int:
         return self._stops[-1] if self._stops else len(self._files)
-
-    def folder(self, at: int) -> bytes:
-        """What stands before the paths of the members of an archive."""
-        return self.keys[at]
-
-    def beside(self, at: int) -> Source:
-        """The metadata or index beside range ``at``, which has some. Raises SourceError."""
-        assert self._open_file is not None
-        return self._open_file(self.ranges[at].beside)
 
     def place(self, at: int) -> tuple[int, int]:
         """The number of a member's archive, and its index there; -1 for a file of a folder."""
@@ -77,7 +57,7 @@ class Listing:
     def path(self, at: int) -> bytes:
         """The name of a member, without the slash that ends a folder's."""
         part, index = self.place(at)
-        return self._files[at].name if part < 0 else self.keys[part] + self.archives[part].members.path(index)
+        return self._files[at].name if part < 0 else self.opened.folder(part) + self.archives[part].members.path(index)
 
     def seen(self, at: int) -> Member:
         """A member as its own archive names it; a file of a folder has no stored bytes."""
@@ -125,19 +105,17 @@ def open_listing(
     """
     with cancelling(progress):
         if version != AS_IT_IS:
-            return Listing(location, (_version_of(place, version, progress),), (b"",), ())
+            return Listing(location, Location([_version_of(place, version, progress)]))
         is_folder = isinstance(place, (LocalFolder, S3Prefix)) and collection_in(place) is None
     if is_folder:
-        return Listing(location, (), (), gather([location], progress, connection=connection))
+        return Listing(location, Location([]), gather([location], progress, connection=connection))
     with cancelling(progress):
-        opened = open_location(location, connection, place=None if isinstance(place, LocalFolder) else place)
+        opened = open_location(location, connection, place=place)
     opened.read_ahead = True
     for _ in opened.read_all(progress):
         pass
     learn_all(opened.archives, progress)
-    keys = [opened.folder(at) for at in range(len(opened.archives))]
-    open_file = place.open if isinstance(place, (LocalFolder, S3Prefix)) else None
-    return Listing(location, opened.archives, keys, (), opened.collection, open_file)
+    return Listing(location, opened)
 
 
 def _version_of(place: Place, version: Version, progress: Progress) -> Opened:

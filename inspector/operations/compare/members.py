@@ -145,7 +145,7 @@ class ComparedRanges(Rows):
         if in_a is not in_b:
             words = f"only {'A' if in_a else 'B'} has metadata beside it"
             return f"{why}, and {words}" if why else words
-        beside = self._files_differ(self._a.beside(i), self._b.beside(j)) if in_a else None
+        beside = self._files_differ(self._a.opened.beside(i), self._b.opened.beside(j)) if in_a else None
         if beside:
             return f"{why}; of its metadata, {beside}" if why else f"of its metadata, {beside}"
         return beside if why is None else why

@@ -14,13 +14,11 @@ from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes, verb
 from inspector.core.program.progress import Progress
-from inspector.core.source import Source
 from inspector.core.span import Span, united
 from inspector.core.verdict import Checksum, Verdict
 from inspector.operations.check.checking import state_from
-from inspector.operations.compare.alignment import Run, Runs
 from inspector.operations.open.opening import Opened
-from inspector.operations.protocol.compare_views import A, B, Change, Difference, Level, Side
+from inspector.operations.protocol.compare_views import A, Alignment, B, Change, Difference, Level, Run, Side
 
 MAX_RUNS_EXPLAINED = 10_000
 """Runs whose fields are looked at; those behind are listed with their places alone."""
@@ -32,10 +30,6 @@ _MAX_STRUCTURE_BYTES = 1 << 20
 _MAX_SLIDE_BYTES = 4_096
 """How far a run is moved to begin where a structure does."""
 _MAX_CHECKSUMS_PER_RUN = 64
-_MIN_TEXT_RUNS = 2
-_RETURN = 0x0D
-_MAX_RETURNS = 8
-"""Carriage returns looked at before a line feed."""
 _BLOCK_BYTES = 512
 """What is lost of a file by itself is mostly a multiple of this."""
 _WITHOUT_VALUE = frozenset((Kind.DATA, Kind.GAP, Kind.GARBAGE, Kind.BYTES, Kind.PADDING))
@@ -49,7 +43,7 @@ _Records = dict[tuple[Kind, str], tuple[tuple[Field, ...], str | None]]
 # ---- where runs begin ------------------------------------------------------------------------------------------------
 
 
-def slide_to_structures(found: Runs, a: Archive, b: Archive, progress: Progress) -> None:
+def slide_to_structures(found: Alignment, a: Archive, b: Archive, progress: Progress) -> None:
     """Let bytes that only one side has begin where a structure of that side does.
 
     An inserted record that begins like the one behind it can be aligned in several ways; one of them takes it whole.
@@ -72,7 +66,7 @@ def slide_to_structures(found: Runs, a: Archive, b: Archive, progress: Progress)
         ahead = _alike(side.source.read(span.start, behind), side.source.read(span.stop, behind))
         if back or ahead:
             way = _way_to_structure(side.fields, span, back, ahead)
-            for column in (found.a_starts, found.a_stops, found.b_starts, found.b_stops):
+            for column in found.columns:
                 column[at] += way
 
 
@@ -96,7 +90,7 @@ def _way_to_structure(fields: Sequence[Field], span: Span, back: int, ahead: int
 # ---- fields ----------------------------------------------------------------------------------------------------------
 
 
-def changed_fields(found: Runs, a: Archive, b: Archive, judge: Judge, progress: Progress) -> Iterator[Difference]:
+def changed_fields(found: Alignment, a: Archive, b: Archive, judge: Judge, progress: Progress) -> Iterator[Difference]:
     """The fields that the runs change, each once; at most MAX_FIELDS. Raises SourceError and Cancelled.
 
     Records of members (headers, index entries) are paired by kind and name wherever they stand, other fields by name
@@ -105,7 +99,9 @@ def changed_fields(found: Runs, a: Archive, b: Archive, judge: Judge, progress: 
     return islice(_field_differences(found, a, b, judge, progress), MAX_FIELDS)
 
 
-def _field_differences(found: Runs, a: Archive, b: Archive, judge: Judge, progress: Progress) -> Iterator[Difference]:
+def _field_differences(
+    found: Alignment, a: Archive, b: Archive, judge: Judge, progress: Progress
+) -> Iterator[Difference]:
     own: _Records = {}
     others: _Records = {}
     last: tuple[int, ...] = ()
@@ -389,16 +385,3 @@ def where(archive: Archive, span: Span) -> str:
             done += stop - start
     chain = [field for _, field in locate(archive.fields, span.start)]
     return f", in {_title(chain)}" if chain and chain[-1].kind is not Kind.BYTES else ""
-
-
-def is_text_copy(found: Runs, longer: Source, side: int, progress: Progress) -> bool:
-    """Whether a side (1 is B) differs by carriage returns before line feeds alone. Raises SourceError and Cancelled."""
-    if len(found) < _MIN_TEXT_RUNS or found.gap or found.changed or (found.removed if side else found.added):
-        return False
-    for run in found:
-        progress.advance(0)
-        start, stop = run[side]
-        text = longer.read(start, min(stop - start, _MAX_RETURNS) + _MAX_RETURNS)
-        if set(text[: stop - start]) != {_RETURN} or not text.lstrip(b"\r").startswith(b"\n"):
-            return False
-    return True

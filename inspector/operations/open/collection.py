@@ -159,12 +159,11 @@ def _shared(ranges: Sequence[Range]) -> Iterator[tuple[Range, int, int, int]]:
 def _overlaps(ranges: Sequence[Range]) -> Iterator[Overlap]:
     """The overlaps between ranges of one dataset."""
     for before, number, first, last in _shared(ranges):
-        each = ranges[number]
-        message = (
-            f"Two ranges of the dataset {visible(each.dataset)} overlap: {before.name} and {each.name} share "
-            f"{_keys(first, last)}."
+        found = codes.RANGE_OVERLAP.finding(
+            f"Two ranges of the dataset {visible(before.dataset)} overlap: {before.name} and {ranges[number].name} "
+            f"share {_keys(first, last)}."
         )
-        yield Overlap(codes.RANGE_OVERLAP.finding(message), number, first, last)
+        yield Overlap(found, number, first, last)
 
 
 def is_of_range(name: str) -> bool:
@@ -176,13 +175,12 @@ def is_of_range(name: str) -> bool:
 def overlapping(names: Iterable[str]) -> dict[str, str]:
     """The files of one folder that are ranges and share keys with another: a sentence for each name that does."""
     named = ((name, range_name(name)) for name in names)
-    ranges = [Range("", keys.first, keys.last, name, "", "", 0) for name, keys in named if keys is not None]
-    ranges.sort(key=lambda each: (each.first, each.last, each.name))
+    ranges = sorted(Range("", keys.first, keys.last, name, "", "", 0) for name, keys in named if keys is not None)
     found: dict[str, str] = {}
     for before, number, first, last in _shared(ranges):
         sentence = f"Two ranges overlap: {before.name} and {ranges[number].name} share {_keys(first, last)}."
-        found.setdefault(before.name, sentence)
-        found.setdefault(ranges[number].name, sentence)
+        for each in (before, ranges[number]):
+            found.setdefault(each.name, sentence)
     return found
 
 

@@ -95,6 +95,12 @@ class Location:
         """The prefix of an archive's members: dataset and range; empty for a single archive."""
         return b"" if self.collection is None else self.collection.prefix(at)
 
+    def beside(self, at: int) -> Source:
+        """The metadata or index beside range ``at``, which has some. Raises SourceError."""
+        assert self.collection is not None
+        assert self._folder is not None
+        return self._folder.open(self.collection.ranges[at].beside)
+
     def open(self, at: int) -> Opened:
         """Archive ``at``, opened now if it is the next one. One that has disappeared is empty and has a finding.
 
@@ -125,7 +131,12 @@ class Location:
 
         assert self.collection is not None
         assert self._folder is not None
-        archive = _open(self._folder, self.collection.ranges[at].location)
+        place = self.collection.ranges[at].location
+        try:
+            archive = start(self._folder.open(place))
+        except SourceError as error:
+            archive = start(BytesSource(b"", place))
+            archive.unreadable = str(error)
         if self._skips_headers:
             _skip_headers(archive)
         archive.late_findings = partial(overlaps_in, self.collection, at, archive)
@@ -172,7 +183,7 @@ def open_location(
     *,
     sparing: bool = False,
     seen: Seen | None = None,
-    place: Source | S3Prefix | None = None,
+    place: Source | LocalFolder | S3Prefix | None = None,
 ) -> Location:
     """Open ``location``; a folder's ranges are not opened yet. Raises SourceError if there is nothing to open.
 
@@ -207,15 +218,6 @@ def inside(location: str, name: str) -> str:
 def _skip_headers(archive: Opened) -> None:
     if archive.format == "datas3t" and isinstance(archive.source, FileSource):
         archive.source.sparing = True
-
-
-def _open(folder: Folder, location: str) -> Opened:
-    try:
-        return start(folder.open(location))
-    except SourceError as error:
-        archive = start(BytesSource(b"", location))
-        archive.unreadable = str(error)
-        return archive
 
 
 def _allow_descriptors(count: int) -> None:

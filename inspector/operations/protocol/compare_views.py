@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections.abc import Iterator
 from enum import StrEnum
+from functools import cached_property
+from itertools import accumulate
+from operator import add
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -116,12 +120,33 @@ class AlignedPiece(Struct, frozen=True):
         """The first byte of a side, None for a gap."""
         return self.a if side == A else self.b
 
+    def clipped(self, start: int, stop: int) -> AlignedPiece:
+        """The part at aligned positions ``[start, stop)``, some of which it has."""
+        ahead = max(0, start - self.start)
+        a, b = (None if first is None else first + ahead for first in (self.a, self.b))
+        return AlignedPiece(self.start + ahead, min(self.stop, stop), a, b, self.change)
 
-class Alignment(Struct):
+
+MAX_RUNS = 100_000
+"""Runs listed; where there are more, neighbours are listed as one."""
+_FIRST_GAP_BYTES = 16
+"""Neighbours this near are listed as one before others are."""
+
+
+class Run(NamedTuple):
+    """Bytes ``a`` of one side stand where the other has ``b``; one of them may be empty."""
+
+    a: Span
+    b: Span
+
+
+class Alignment(Struct, dict=True):
     """Two byte sequences side by side: where one has bytes that the other lacks, the other has a gap.
 
-    An aligned position counts the bytes and gaps of either side. The columns are the differing runs: where each begins
-    and ends on both sides, and its aligned start.
+    The columns are the runs that differ, in the order of both sides, neither touching nor overlapping: as many bytes on
+    both sides (changed), or none in B (removed) or none in A (added). ``changed``, ``added`` and ``removed`` count
+    bytes; a few equal ones among many that changed count as changed. ``gap`` is 0, or the largest equal stretch in
+    bytes that a listed run may contain because there were too many runs.
     """
 
     a_size: int = 0
@@ -130,53 +155,109 @@ class Alignment(Struct):
     a_stops: array[int] = field(default_factory=lambda: array("Q"))
     b_starts: array[int] = field(default_factory=lambda: array("Q"))
     b_stops: array[int] = field(default_factory=lambda: array("Q"))
-    starts: array[int] = field(default_factory=lambda: array("Q"))
+    changed: int = 0
+    added: int = 0
+    removed: int = 0
+    gap: int = 0
 
     def __len__(self) -> int:
-        return len(self.starts)
+        return len(self.a_starts)
+
+    def __getitem__(self, at: int) -> Run:
+        return Run(Span(self.a_starts[at], self.a_stops[at]), Span(self.b_starts[at], self.b_stops[at]))
+
+    def __iter__(self) -> Iterator[Run]:
+        return map(self.__getitem__, range(len(self)))
+
+    # ---- while it is made --------------------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> tuple[array[int], ...]:
+        """Where runs start and stop, in A and in B."""
+        return self.a_starts, self.a_stops, self.b_starts, self.b_stops
+
+    def add(self, a: Span, b: Span, most: int = MAX_RUNS) -> None:
+        """Append a run behind all others. One with different sizes becomes a changed and an added or removed one."""
+        same = min(a.size, b.size)
+        self.changed += same
+        self.added += b.size - same
+        self.removed += a.size - same
+        self._append(Run(a, b))
+        if len(self) > most:
+            self._merge(most // 2)
+
+    def _append(self, run: Run) -> None:
+        (a_start, a_stop), (b_start, b_stop) = run
+        same = min(run.a.size, run.b.size)
+        for part in (
+            (a_start, a_start + same, b_start, b_start + same),
+            (a_start + same, a_stop, b_start + same, b_stop),
+        ):
+            has = part[0] < part[1], part[2] < part[3]
+            last = self[-1] if len(self) else None
+            touches = last is not None and (last.a.stop, last.b.stop) == (part[0], part[2])
+            if last is not None and touches and any(has) and has == (last.a.size > 0, last.b.size > 0):
+                self.a_stops[-1], self.b_stops[-1] = part[1], part[3]
+            elif any(has):
+                for column, value in zip(self.columns, part, strict=True):
+                    column.append(value)
+
+    def _merge(self, most: int) -> None:
+        """List neighbours as one, the nearest first, until there are ``most``."""
+        runs, self.gap = list(self), max(self.gap, _FIRST_GAP_BYTES)
+        while True:
+            joined = runs[:1]
+            for run in runs[1:]:
+                a, b = joined[-1]
+                if run.a.start - a.stop <= self.gap:
+                    joined[-1] = Run(Span(a.start, run.a.stop), Span(b.start, run.b.stop))
+                else:
+                    joined.append(run)
+            if len(joined) <= most:
+                break
+            runs, self.gap = joined, self.gap * 2
+        for column in self.columns:
+            del column[:]
+        for run in joined:
+            self._append(run)
+
+    # ---- side by side ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def starts(self) -> array[int]:
+        """Where each run begins among aligned positions, which count the bytes and gaps of either side."""
+        gaps = accumulate((max(0, run.b.size - run.a.size) for run in self), initial=0)
+        return array("Q", map(add, self.a_starts, gaps))
 
     @property
     def size(self) -> int:
         """The number of aligned positions."""
-        if not self.starts:
-            return max(self.a_size, self.b_size)
-        return self._stop(len(self) - 1) + self.a_size - self.a_stops[-1]
+        return self._stop(len(self) - 1) + self.a_size - self.a_stops[-1] if len(self) else self.a_size
 
-    def _stop(self, run: int) -> int:
-        a, b = self.a_stops[run] - self.a_starts[run], self.b_stops[run] - self.b_starts[run]
-        return self.starts[run] + max(a, b)
+    def _stop(self, at: int) -> int:
+        a, b = self[at]
+        return self.starts[at] + max(a.size, b.size)
 
     def run(self, at: int) -> AlignedPiece:
         """Differing run ``at``."""
-        a, b = self.a_starts[at], self.b_starts[at]
-        in_a, in_b = self.a_stops[at] > a, self.b_stops[at] > b
-        change = Change.CHANGED if in_a and in_b else Change.REMOVED if in_a else Change.ADDED
-        return AlignedPiece(self.starts[at], self._stop(at), a if in_a else None, b if in_b else None, change)
+        a, b = self[at]
+        change = Change.CHANGED if a.size and b.size else Change.REMOVED if a.size else Change.ADDED
+        places = a.start if a.size else None, b.start if b.size else None
+        return AlignedPiece(self.starts[at], self._stop(at), *places, change)
 
     def pieces(self, start: int, stop: int) -> list[AlignedPiece]:
         """The pieces of aligned positions ``[start, stop)``, clipped to them, in order."""
-        start, stop = max(0, start), min(stop, self.size)
-        found: list[AlignedPiece] = []
-        at = max(0, bisect_right(self.starts, start) - 1)
-        position = start
-        while position < stop:
-            if at < len(self) and self._stop(at) <= position:
-                at += 1
-                continue
-            if at < len(self) and self.starts[at] <= position:
-                whole = self.run(at)
-                end = min(whole.stop, stop)
-                ahead = position - whole.start
-                a = None if whole.a is None else whole.a + ahead
-                b = None if whole.b is None else whole.b + ahead
-                found.append(AlignedPiece(position, end, a, b, whole.change))
-            else:
-                end = min(self.starts[at], stop) if at < len(self) else stop
-                since = (self._stop(at - 1), self.a_stops[at - 1], self.b_stops[at - 1]) if at else (0, 0, 0)
-                ahead = position - since[0]
-                found.append(AlignedPiece(position, end, since[1] + ahead, since[2] + ahead, None))
-            position = end
-        return found
+        start, stop, found = max(0, start), min(stop, self.size), list[AlignedPiece]()
+        for at in range(max(0, bisect_right(self.starts, start) - 1), len(self) + 1):
+            behind = self._stop(at - 1) if at else 0
+            if behind >= stop:
+                break
+            a, b = self[at - 1] if at else (Span(0, 0), Span(0, 0))
+            end = self.starts[at] if at < len(self) else self.size
+            found.append(AlignedPiece(behind, end, a.stop, b.stop, None))
+            if at < len(self):
+                found.append(self.run(at))
+        return [each.clipped(start, stop) for each in found if max(start, each.start) < min(stop, each.stop)]
 
     def aligned(self, side: str, offset: int) -> int:
         """The aligned position of a byte of one side."""

@@ -32,7 +32,8 @@ _LOCK_POLL_S = 0.05
 class SessionState:
     """One open location. If opening fails, ``failure`` says why.
 
-    ``s3`` says how to reach S3. Archives are decoded sparingly until they are checked.
+    ``s3`` says how to reach S3; ``opened`` is it if it was opened before. Archives are decoded sparingly until they are
+    checked.
 
     Attributes:
         now: what is shown: ``disk``, or that with a pending edit.
@@ -50,7 +51,7 @@ class SessionState:
 
     """
 
-    def __init__(self, location: str, s3: Connection = DEFAULT) -> None:
+    def __init__(self, location: str, s3: Connection = DEFAULT, opened: Location | None = None) -> None:
         self.name = location
         self.s3 = s3
         self.stage = Stage.OPENING
@@ -67,7 +68,7 @@ class SessionState:
         self.experiment: Experiment | None = None
         self.replay: tuple[Writes, Replay] | None = None
         try:
-            opened = open_location(location, s3, sparing=True)
+            opened = opened or open_location(location, s3, sparing=True)
         except NoRangeError as error:
             opened = Location([], error.collection)
             self.stage, self.failure, self.error = Stage.FAILED, judgement(State.DAMAGED, str(error)), error

@@ -9,17 +9,11 @@ from msgspec.structs import replace
 
 from inspector.core.edit import Edit
 from inspector.core.field import Run
-from inspector.core.field import runs as field_runs
-from inspector.core.names import visible
-from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
-from inspector.core.span import Span
 from inspector.operations.compare.combining import Combination, combine, combine_by_hand, taken, write_combination
 from inspector.operations.compare.comparing import Comparison, compare, side_state
 from inspector.operations.compare.listing import Listing
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.listing import find_member
-from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.compare_views import (
     AS_IT_IS,
     A,
@@ -33,14 +27,10 @@ from inspector.operations.protocol.compare_views import (
     SideByte,
     Version,
 )
-from inspector.operations.protocol.views import LayerInfo, LayerKind, Page
-from inspector.operations.session.layers import FieldView, Layer
-from inspector.operations.session.members.archive_set import ArchiveSet, Marks
-from inspector.operations.session.navigation import search
+from inspector.operations.protocol.views import Page, Target
+from inspector.operations.session.navigation import Navigation
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-MAX_READ_BYTES = 1 << 20
-"""Bytes in one answer."""
 _NEITHER = "-"
 
 
@@ -52,6 +42,7 @@ class Comparer:
         self._sorted: tuple[DifferenceQuery, list[Difference]] | None = None
         self._ways: tuple[Connection, Connection] = (DEFAULT, DEFAULT)
         self._more: dict[str, Comparison] = {}
+        self._sides: dict[str, Navigation] = {}
         self._planned: Combination | None = None
         self._plans = 0
 
@@ -66,7 +57,7 @@ class Comparer:
     ) -> Compared:
         """Compare two locations. Raises OperationError, SourceError and Cancelled."""
         self._found = self._sorted = self._planned = None
-        self._more = {}
+        self._more, self._sides = {}, {}
         found = compare(a, b, progress, connection, other, versions=versions)
         self._found, self._ways = found, (connection, other)
         runs = [each.right or _NEITHER for each in found.differences if each.level is Level.BYTES]
@@ -94,56 +85,36 @@ class Comparer:
 
     def side_bytes(self, side: str, offset: int, length: int) -> bytes:
         """Bytes of one side. Raises OperationError and SourceError."""
-        return self._archive(side).source.read(offset, min(length, MAX_READ_BYTES))
+        return self._side(side).read(0, offset, length)
 
-    def side_place(self, side: str, expression: str) -> Span:
+    def side_place(self, side: str, expression: str) -> Target:
         """The bytes that an expression leads to. Raises OperationError for none."""
-        archive = self._archive(side)
-        size, text = archive.source.size, expression.strip()
-        if text.lower() == "end":
-            return Span(size, size)
-        if (offset := _offset_in(text)) is not None:
-            if offset > size:
-                raise OperationError(f"{side.upper()} has {in_bytes(size)}.")
-            return Span(offset, offset)
-        _, index = find_member([archive], text)
-        spans = archive.members.seen(index).spans
-        if not spans:
-            raise OperationError(f"{visible(text)} has no bytes in {side.upper()}.")
-        return Span(*spans[0])
+        return self._side(side).goto(expression, 0, 0)
 
     def side_runs(self, side: str, start: int, stop: int) -> list[Run]:
         """The runs of leaves on one side. Raises SourceError."""
-        archive = self._archive(side)
-        return field_runs(archive.fields, start, min(stop, start + MAX_READ_BYTES), archive.verdict)
+        return self._side(side).runs(0, start, stop)
 
     def side_byte(self, side: str, offset: int, length: int) -> SideByte:
         """What a byte of one side is. Raises OperationError and SourceError."""
-        archive = self._archive(side)
-        layer = Layer(LayerInfo(0, LayerKind.FILE, side, archive.source.size), archive.source, archive, 0)
-        marks = Marks(archive)
-        explanation = FieldView(layer, marks, 0).explain(offset)
-        data, member = archive.source.read(offset, length), explanation.member
-        if member is None:
+        session = self._side(side)
+        explanation, data = session.explain(0, offset), session.read(0, offset, length)
+        if (member := explanation.member) is None:
             return SideByte(explanation, data, None, ())
-        row = ArchiveSet(self._listing(side)).row(member, lambda _: marks)
-        return SideByte(explanation, data, row, archive.members.seen(member).spans)
+        return SideByte(explanation, data, session.member(member), session.place(member).spans)
 
     def find(
         self, progress: Progress, side: str, pattern: bytes, start: int, backwards: bool, ignore_case: bool
     ) -> int | None:
         """The next match on one side. Raises SourceError and Cancelled."""
-        return search(self._archive(side).source, pattern, start, backwards, ignore_case, progress)
+        return self._side(side).search(progress, 0, pattern, start, backwards, ignore_case)
 
-    def _archive(self, side: str) -> Opened:
-        archives = self._listing(side).archives
-        if not archives:
-            raise OperationError(f"{side.upper()} has no bytes of its own.")
-        return archives[0]
-
-    def _listing(self, side: str) -> Listing:
-        found = self._compared()
-        return found.a if side == A else found.b
+    def _side(self, side: str) -> Navigation:
+        if side not in self._sides:
+            found = self._compared()
+            listing = found.a if side == A else found.b
+            self._sides[side] = Navigation(listing.location, opened=listing.opened)
+        return self._sides[side]
 
     # ---- combining ---------------------------------------------------------------------------------------------
 
@@ -185,14 +156,6 @@ class Comparer:
         if self._found is None:
             raise OperationError("Nothing has been compared yet.")
         return self._found
-
-
-def _offset_in(text: str) -> int | None:
-    """The offset that a text is, decimal with or without separators or hexadecimal; None for other texts."""
-    try:
-        return int(text.replace(",", ""), 16 if text.lower().startswith("0x") else 10)
-    except ValueError:
-        return None
 
 
 def _state(side: Listing) -> str:

@@ -13,14 +13,14 @@ from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource, Source, SourceError
 from inspector.core.span import Span
 from inspector.operations.compare import alignment
-from inspector.operations.compare.alignment import Run, Runs, Stretch, align, stretches
-from inspector.operations.protocol.compare_views import A, Alignment, B, Change
+from inspector.operations.compare.alignment import Stretch, align, stretches
+from inspector.operations.protocol.compare_views import A, Alignment, B, Change, Run
 
 APART = 160
 """Bytes between two edits, so that it is plain which is which."""
 
 
-def compared(a: bytes, b: bytes) -> Runs:
+def compared(a: bytes, b: bytes) -> Alignment:
     """The runs, after making sure that all between them is equal and that nothing is left out."""
     runs = align(BytesSource(a), BytesSource(b), Progress())
     a_at = b_at = 0
@@ -30,16 +30,6 @@ def compared(a: bytes, b: bytes) -> Runs:
         a_at, b_at = run.a.stop, run.b.stop
     assert a[a_at:] == b[b_at:]
     return runs
-
-
-def view_of(a: bytes, b: bytes) -> Alignment:
-    runs = compared(a, b)
-    found = Alignment(len(a), len(b), runs.a_starts, runs.a_stops, runs.b_starts, runs.b_stops)
-    gaps = 0
-    for run in runs:
-        found.starts.append(run.a.start + gaps)
-        gaps += max(0, run.b.size - run.a.size)
-    return found
 
 
 def edited(base: bytes, edits: list[tuple[str, int, int]], random: Random) -> tuple[bytes, list[tuple[int, int, int]]]:
@@ -172,9 +162,9 @@ def test_very_many_differences_become_fewer_and_stay_in_memory() -> None:
     assert runs.gap > 0
     assert 0 < len(runs) < 1_000
 
-    few = Runs(most=10)
+    few = Alignment(1_000, 1_000)
     for at in range(0, 1_000, 10):
-        few.add(Span(at, at + 1), Span(at, at + 1))
+        few.add(Span(at, at + 1), Span(at, at + 1), most=10)
     assert len(few) <= 10
     assert few.changed == 100
     assert (few[0].a.start, few[len(few) - 1].a.stop) == (0, 991)
@@ -205,7 +195,7 @@ def test_every_byte_has_one_place_beside_the_other_side(seed: int, edits: list[t
     random = Random(seed)
     a = random.randbytes(8_000)
     b, _ = edited(a, edits, random)
-    view = view_of(a, b)
+    view = compared(a, b)
 
     pieces = view.pieces(0, view.size)
 
@@ -229,7 +219,7 @@ def test_every_byte_has_one_place_beside_the_other_side(seed: int, edits: list[t
 
 def test_equal_bytes_beside_a_difference_are_known_as_such() -> None:
     base = Random(5).randbytes(2_000)
-    view = view_of(base, base[:1_000] + bytes([base[1_000] ^ 1]) + b"more" + base[1_000:])
+    view = compared(base, base[:1_000] + bytes([base[1_000] ^ 1]) + b"more" + base[1_000:])
 
     assert [view.run(at).change for at in range(len(view))] == [Change.ADDED]
     assert view.equal(Span(0, 1_000), Span(0, 1_000))

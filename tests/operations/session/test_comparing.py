@@ -244,23 +244,6 @@ def test_an_append_is_told_as_one(sample: Sample, tmp_path: Path) -> None:
     assert comparison.differences[0].message.startswith(message)
 
 
-@pytest.mark.parametrize("name", each_third(ARCHIVES))
-def test_a_text_mode_copy_is_told_as_one(sample: Sample, tmp_path: Path, name: str) -> None:
-    data = sample(name).read_bytes()
-    (tmp_path / name).write_bytes(data.replace(b"\n", b"\r\n"))
-
-    comparison = found(sample(name), tmp_path / name, levels=BYTES)
-    swapped = found(tmp_path / name, sample(name), levels=BYTES)
-
-    feeds = data.count(b"\n")
-    assert comparison.summary.byte_counts == {"equal": len(data), "changed": 0, "added": feeds, "removed": 0}
-    if feeds > 1:
-        assert (
-            f"B looks like a text-mode copy of A: {feeds} line feeds got a carriage return." in comparison.summary.notes
-        )
-        assert f"A looks like a text-mode copy of B: {feeds} line feeds got a carriage return." in swapped.summary.notes
-
-
 # ---- members -------------------------------------------------------------------------------------------------------
 
 
