@@ -59,14 +59,6 @@ class Limit(NamedTuple):
             f"from {self.least:,} to {self.most:,}."
         )
 
-    def set(self, number: int) -> None:
-        """Set it, in its unit, for this process and its future children."""
-        os.environ[self.variable] = str(number)
-
-    def unset(self) -> None:
-        """Go back to the default."""
-        os.environ.pop(self.variable, None)
-
 
 _MIB, _GIB = 1 << 20, 1 << 30
 

@@ -17,7 +17,7 @@ from inspector.gui.app.app import application
 from inspector.gui.app.window import Window
 from inspector.gui.document.document import Document
 from inspector.gui.hex.view import HexView
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from inspector.operations.protocol.views import Stage
 from tests.benchmarks import checking, commands, inputs
 from tests.benchmarks.formats import COUNT
@@ -108,7 +108,7 @@ gc.disable()  # as the program does
 from PySide6.QtCore import QSettings
 from inspector.gui.kit import theme
 from inspector.gui.app.app import application
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from inspector.gui.app.window import Window
 app = application()
 settings = Settings(QSettings(sys.argv[1], QSettings.Format.IniFormat))

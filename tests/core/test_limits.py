@@ -23,12 +23,6 @@ def test_nothing_said_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ANSWERING.value == 30
 
 
-def test_a_limit_that_is_set_is_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(NUMBER.variable, "3")
-    NUMBER.set(8)
-    assert NUMBER.value == 24
-
-
 def test_a_smaller_cache_keeps_less(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CACHE.variable, "8")
     blocks, owner = Blocks(disk=DiskBlocks(0)), object()

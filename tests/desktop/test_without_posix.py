@@ -55,7 +55,7 @@ resource_tracker.ensure_running()  # Python's own way of starting processes here
 without_posix()
 from inspector.gui.app import app
 from inspector.gui.app.window import Window
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 application = app.application()
 window = Window(Settings(QtCore.QSettings(sys.argv[2], QtCore.QSettings.Format.IniFormat)))
 window.show()

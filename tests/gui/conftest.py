@@ -30,7 +30,7 @@ from inspector.gui.dialogs.save_to import SaveToDialog
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit import theme
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from inspector.gui.kit.theme import Theme
 from tests.patience import PATIENCE
 from tests.pools import run_without_processes

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication
 from inspector.gui.app import app
 from inspector.gui.app.window import Window
 from inspector.gui.kit import theme
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from inspector.gui.kit.theme import Theme
 from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, RemotePage
 from inspector.sources.s3.connection import Connection

@@ -14,26 +14,20 @@ from tests.screen.program import Program
 
 Sample = Callable[[str], Path]
 NAMES = ["journey.caf", "two-chunks.rca"]
-PLACE = "0x00000064 (100)"
 
 
 @pytest.fixture
 def used(start: Start, sample: Sample) -> Program:
-    """Two archives are open, and one is not at the beginning of the second."""
+    """Two archives are open."""
     program = start(*map(sample, NAMES))
     program.appear("two-chunks.rca")
     program.says("RCA archive")
-    program.keys("ctrl+g")
-    program.write("100")
-    program.keys("Return")
-    program.says(PLACE)
     return program
 
 
 def reopened(program: Program) -> None:
     program.click(program.enabled("push button", "Reopen the Last Session"))
     until(lambda: program.tabs() == NAMES, program.texts)
-    program.says(PLACE)
     assert program.title.startswith("two-chunks.rca")
 
 
@@ -44,7 +38,6 @@ def test_a_session_is_taken_up_where_it_ended(used: Program, start: Start) -> No
 
     again = start()
     again.appear()
-    assert "did not come to its end" not in " ".join(again.texts())
     reopened(again)
 
 
@@ -52,7 +45,7 @@ def test_a_session_is_taken_up_where_it_ended(used: Program, start: Start) -> No
 def test_so_is_one_that_was_killed(used: Program, start: Start, home: dict[str, str]) -> None:
     def kept() -> bool:
         settings = [path for path in Path(home["XDG_CONFIG_HOME"]).rglob("*.ini") if path.is_file()]
-        return any(re.search(rb"session=.*two-chunks\.rca.*100", path.read_bytes()) for path in settings)
+        return any(re.search(rb"session=.*two-chunks\.rca", path.read_bytes()) for path in settings)
 
     until(kept, lambda: list(Path(home["XDG_CONFIG_HOME"]).rglob("*")))
     used.process.kill()
@@ -60,5 +53,4 @@ def test_so_is_one_that_was_killed(used: Program, start: Start, home: dict[str, 
 
     again = start()
     again.appear()
-    again.says("The last session ended unexpectedly.")
     reopened(again)

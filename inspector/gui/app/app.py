@@ -29,7 +29,7 @@ from PySide6.QtWidgets import QApplication
 
 from inspector.gui.ipc import instance, worker
 from inspector.gui.kit import theme
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from inspector.gui.kit.theme import Theme
 from inspector.resources import DESKTOP_ID
 
@@ -129,7 +129,6 @@ def _after_first_paint(
     if compare:
         window.comparisons.compare(*compare)
     if not locations and not compare:
-        window.sessions.start()
         worker.warm_up()  # for what is opened next
 
 

@@ -1,24 +1,36 @@
-"""The page shown while no tab is open: recent files, samples to try, and a drop area."""
+"""The page shown while no tab is open: recent files, the last session, samples to try, and a drop area."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout
 
 from inspector.core.names import visible
+from inspector.core.numbers import count
 from inspector.core.verdict import State
+from inspector.gui.app.tabs import Tabs
 from inspector.gui.kit.building import dressed, in_column, in_row, page_of, scrolling
 from inspector.gui.kit.icons import Picture, icon, program_icon, state_icon
+from inspector.gui.kit.locations import MAX_TABS_OPENED, name_of
+from inspector.gui.kit.preferences import Settings
 from inspector.gui.kit.style import GRID, PAGE_PX, TextSize, bold, font_of, secondary
 from inspector.gui.kit.text import plain
-from inspector.gui.kit.widgets import ElidedLabel, sentence_label
+from inspector.gui.kit.widgets import ElidedLabel, debounce, sentence_label
 from inspector.resources import resource, samples
+from inspector.sources.web.address import has_query
 
 SAMPLE_COLUMNS = 2
-_README_COLUMNS = ("sample", "what it is", "state")
+SESSION = "session"
+"""The setting that stores the open archives, as JSON."""
+DEBOUNCE_MS = 1_000
+"""Changes within this time are stored together."""
+_MAX_NAMES = 3
+"""The most tabs that the offer of a session names."""
 
 
 def sample_notes(readme: Path) -> dict[str, tuple[str, str]]:
@@ -30,15 +42,9 @@ def sample_notes(readme: Path) -> dict[str, tuple[str, str]]:
     found = {}
     for line in lines:
         cells = [cell.strip().replace("`", "") for cell in line.strip("|").split("|")]
-        if line.startswith("| `") and len(cells) == len(_README_COLUMNS):
-            name, what, state = cells
-            found[name] = (state, what)
+        if line.startswith("| `") and len(cells) == 3:
+            found[cells[0]] = (cells[2], cells[1])
     return found
-
-
-def _parent_of(location: str) -> str:
-    """The folder or prefix of a location."""
-    return location.rstrip("/").rpartition("/")[0] if "://" in location else str(Path(location).parent)
 
 
 class StartPage(QScrollArea):
@@ -79,8 +85,7 @@ class StartPage(QScrollArea):
         scrolling(outer, self)
         self.setAccessibleName("Start page")
         self.sample_entries: list[QPushButton] = []
-        self._locations: list[str] = []
-        self._states: Mapping[str, State] = {}
+        self._shown_recent: Mapping[str, State | None] = {}
         self._was_painted = False
         outer.installEventFilter(self)
 
@@ -91,16 +96,15 @@ class StartPage(QScrollArea):
             QTimer.singleShot(0, self, self._show_lists)
         return super().eventFilter(watched, event)
 
-    def show_recent(self, locations: list[str], states: Mapping[str, State]) -> None:
+    def show_recent(self, recent: Mapping[str, State | None]) -> None:
         """List the recent locations, with the states they had when they were last open."""
-        self._locations = locations
-        self._states = states
+        self._shown_recent = recent
         if self._was_painted:
             self._list_recent()
 
-    def offer_session(self, text: str, note: str) -> None:
-        """Offer to reopen the last session, described by ``text``, with a note on how it ended; empty for no offer."""
-        self._session_text.setText(f"{text}. {note}".strip() if note else text)
+    def offer_session(self, text: str) -> None:
+        """Offer to reopen the last session, described by ``text``; empty for no offer."""
+        self._session_text.setText(text)
         self._session.setVisible(bool(text))
 
     def _show_lists(self) -> None:
@@ -115,7 +119,10 @@ class StartPage(QScrollArea):
         self._fill(self._samples, self.sample_entries, SAMPLE_COLUMNS, "No samples came with this installation.")
 
     def _list_recent(self) -> None:
-        entries = [self._entry(each, _parent_of(each), self._states.get(each)) for each in self._locations]
+        entries = [
+            self._entry(each, each.rstrip("/").rpartition("/")[0] if "://" in each else str(Path(each).parent), state)
+            for each, state in self._shown_recent.items()
+        ]
         self._fill(self._recent, entries, 1)
         self._recent_column.setVisible(bool(entries))
 
@@ -171,3 +178,86 @@ class StartPage(QScrollArea):
         button.setMinimumHeight(layout.sizeHint().height())
         button.clicked.connect(lambda: self.chosen.emit(location))
         return button
+
+
+class Session(NamedTuple):
+    """The locations of the tabs from left to right, and of the one shown."""
+
+    locations: tuple[str, ...] = ()
+    shown: str = ""
+
+    @property
+    def words(self) -> str:
+        """A description: the number of tabs and the first names; empty for none."""
+        names = [name_of(each) for each in self.locations[:_MAX_NAMES]]
+        more = [f"{len(self.locations) - _MAX_NAMES} more"] if len(self.locations) > _MAX_NAMES else []
+        return f"{count(len(self.locations), 'tab')}: {', '.join(names + more)}" if names else ""
+
+
+NO_SESSION = Session()
+
+
+def session_from_json(stored: str) -> Session:
+    """The session in stored JSON; an empty one if it is invalid."""
+    try:
+        found: Any = json.loads(stored)
+    except (ValueError, RecursionError):
+        return NO_SESSION
+    match found:
+        case [list(locations), str(shown)] if all(isinstance(each, str) and each for each in locations):
+            return Session(tuple(locations[:MAX_TABS_OPENED]), shown)
+        case _:
+            return NO_SESSION
+
+
+class Sessions(QObject):
+    """Stores which archives are open, and offers them at the next start. Holds no secrets.
+
+    Nothing is stored before ``begin``, which screenshots, tests and further windows do not call.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        tabs: Tabs,
+        page: StartPage,
+        reopen: Callable[[Sequence[str], str], object],
+    ) -> None:
+        super().__init__(tabs)
+        self._settings = settings
+        self._tabs = tabs
+        self._page = page
+        self._reopen = reopen
+        self._stored: Session | None = None
+        """What was stored last; None before ``begin``."""
+        self.last = NO_SESSION
+        self._timer = debounce(self, DEBOUNCE_MS, self.store)
+        page.sessionWanted.connect(self.reopen_session)
+
+    def begin(self) -> None:
+        """Offer the last session, and store the open tabs from now on."""
+        self.last = session_from_json(self._settings.text(SESSION))
+        self._stored = NO_SESSION
+        self._page.offer_session(self.last.words)
+        for changed in (self._tabs.currentChanged, self._tabs.tabBar().tabMoved):
+            changed.connect(lambda *_: self._timer.start())
+
+    def store(self) -> None:
+        """Store the open tabs now, unless nothing was ever open."""
+        self._timer.stop()
+        open_ones = (page.location for page in self._tabs.pages())
+        locations = tuple(each for each in open_ones if each and not has_query(each))
+        shown = self._tabs.shown_location()
+        now = Session(locations, shown if shown in locations else "")
+        if self._stored not in (None, now):
+            self._stored = now
+            self._settings.set_text(SESSION, json.dumps(now))
+
+    def reopen_session(self) -> None:
+        """Reopen the tabs of the last session."""
+        if self.last == NO_SESSION:
+            self._tabs.said.emit("No session to reopen: it is open already, or it had no tabs.")
+            return
+        last, self.last = self.last, NO_SESSION
+        self._page.offer_session("")
+        self._reopen(last.locations, last.shown)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from os.path import commonprefix
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QIcon
@@ -34,23 +34,15 @@ MAX_TITLE_CHARS = 40
 """The most characters of a name, and of the folder after it."""
 
 
-class OpenTab(NamedTuple):
-    """An archive to open, and where the caret was in it."""
-
-    location: str
-    caret: int = 0
-
-
 class WaitingTab(SideTab):
     """A placeholder for a tab that opens when it is first shown, as an open archive costs a process."""
 
     location = ""
     state: State | None = None
 
-    def __init__(self, opens: OpenTab, state: State | None) -> None:
-        super().__init__(name_of(opens.location))
-        self.opens = opens
-        self.location = opens.location
+    def __init__(self, location: str, state: State | None) -> None:
+        super().__init__(name_of(location))
+        self.location = location
         self.state = state
 
 
@@ -58,14 +50,12 @@ class Tabs(QTabWidget):
     """The row of tabs: movable, closable, with titles that tell them apart.
 
     Signals:
-        added(object): there is another Page.
         titlesChanged(): a title, or the state beside it, may have changed.
         openRequested(object): open these locations, a list: one tab each, or one list of all if they are many.
         reloadRequested(bool): read the archive shown anew; True: with another connection, without its pending changes.
         said(str): a message about no particular document.
     """
 
-    added = Signal(object)
     titlesChanged = Signal()
     openRequested = Signal(object)
     reloadRequested = Signal(bool)
@@ -113,7 +103,6 @@ class Tabs(QTabWidget):
         self.insertTab(at, page, escaped(page.title))
         self.setTabToolTip(at, plain(page.location))
         leave_drops(page)
-        self.added.emit(page)
 
     def update_titles(self) -> None:
         """Update the titles so that they differ, and mark tabs with unwritten changes."""

@@ -6,10 +6,9 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
-from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QSize
+from PySide6.QtCore import QSize
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -18,7 +17,7 @@ from PySide6.QtGui import (
     QDropEvent,
     QGuiApplication,
 )
-from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget
 
 from inspector.core.numbers import plural
 from inspector.gui.app.actions.actions import ACTIONS, build_actions
@@ -30,17 +29,16 @@ from inspector.gui.app.actions.menus import Menus
 from inspector.gui.app.actions.s3_actions import S3Actions
 from inspector.gui.app.help.command_help import CommandHelp
 from inspector.gui.app.help.reports import Reports
-from inspector.gui.app.sessions import Sessions
-from inspector.gui.app.start_page import StartPage
-from inspector.gui.app.tabs import OpenTab, Tabs, WaitingTab
+from inspector.gui.app.start_page import Sessions, StartPage
+from inspector.gui.app.tabs import Tabs, WaitingTab
 from inspector.gui.app.toolbar import ToolBar
-from inspector.gui.kit import building, preferences
+from inspector.gui.kit import building
 from inspector.gui.kit.building import Answer, in_column, page_of
 from inspector.gui.kit.dropping import DropLight, take_copy
 from inspector.gui.kit.files import TempDir, ask_for_files, ask_for_folder
 from inspector.gui.kit.icons import program_icon
 from inspector.gui.kit.locations import MAX_TABS_OPENED, absolute, from_mime
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from inspector.gui.kit.widgets import MessageBar, copy_cells
 from inspector.gui.panels.status_line import StatusLine
 from inspector.gui.tabs.side_tab import Page
@@ -48,54 +46,18 @@ from inspector.sources.s3.address import is_s3
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
-    from inspector.gui.ipc.client import Client, Job
 
 
 TITLE = "Archive Inspector"
+MAX_TABS_AT_ONCE = 5
+"""The most locations dropped, pasted or chosen together that have a tab each."""
 DEFAULT_SIZE = QSize(1280, 800)
 INSPECTOR_ROWS = "inspector_rows"
 """The setting of the rows of the data inspector, joined by bars; empty for the usual ones."""
 CLOSED_PANELS = "closed_panels"
 """The setting of the panels at the foot that the user closed: their names, separated by spaces."""
-MIN_ALERT_SECONDS = 10.0
 FRAME_SIZE = QSize(20, 50)
 """Pixels that the frame of the window may need."""
-
-
-class JobAlerts(QObject):
-    """Lets the task bar ask for attention when a job of more than MIN_ALERT_SECONDS ends behind other windows."""
-
-    def __init__(
-        self,
-        window: Window,
-        alert: Callable[[QWidget], object] = QApplication.alert,
-        now: Callable[[], float] = monotonic,
-    ) -> None:
-        super().__init__(window)
-        self._window = window
-        self._alert = alert
-        self._now = now
-        self._began: dict[Job[Any], float] = {}
-        window.tabs.added.connect(self.watch)
-
-    def watch(self, page: Page) -> None:
-        """Watch the jobs of a page."""
-        from inspector.gui.ipc.client import Client  # what has jobs has loaded it already
-
-        for client in page.findChildren(Client):
-            client.jobsChanged.connect(partial(self._note_jobs, client))
-            self._note_jobs(client)
-
-    def _note_jobs(self, client: Client[Any]) -> None:
-        for job in client.jobs:
-            if job not in self._began:
-                self._began[job] = self._now()
-                job.finished.connect(self._job_over)
-
-    def _job_over(self, job: Job[Any]) -> None:
-        is_long = self._now() - self._began.pop(job) >= MIN_ALERT_SECONDS
-        if is_long and not job.cancelled and self._window.settings.get(preferences.NOTIFY):
-            self._alert(self._window)  # does nothing while the window is in front
 
 
 class Window(QMainWindow):
@@ -138,8 +100,7 @@ class Window(QMainWindow):
         self._close_agreed = False  # to lose unsaved work
         self._arrangement = self.settings.state("docks")
         self._closed_panels = frozenset(self.settings.text(CLOSED_PANELS).split())
-        self.job_alerts = JobAlerts(self)
-        self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.open_tabs, self.say)
+        self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.open_tabs)
         self._connect()
         self.resize(DEFAULT_SIZE.boundedTo(self.screen().availableSize() - FRAME_SIZE))
         self.restoreGeometry(self.settings.state("geometry"))
@@ -157,14 +118,17 @@ class Window(QMainWindow):
 
     def open_locations(self, locations: Iterable[str]) -> None:
         """Open locations, one tab each."""
-        tabs = [OpenTab(absolute(location)) for location in islice(locations, MAX_TABS_OPENED)]
-        if tabs:
-            self.open_tabs(tabs, len(tabs) - 1)
+        found = [absolute(location) for location in islice(locations, MAX_TABS_OPENED)]
+        if found:
+            self.open_tabs(found, found[-1])
 
     def open_together(self, locations: Sequence[str]) -> None:
         """Open what was dropped, pasted or chosen at once: one tab each, or one list if they are many."""
-        if self.audits.takes(locations):
-            self.audits.audit_opened(locations)
+        if len(locations) > MAX_TABS_AT_ONCE:
+            self.audits.audit(locations).message.say(
+                f"{len(locations):,} locations were opened together, so they are listed here. "
+                "Open one by a double-click."
+            )
         else:
             self.open_locations(locations)
 
@@ -172,38 +136,32 @@ class Window(QMainWindow):
         """Open one location, or show its tab if it is open already."""
         self.open_locations([location])
 
-    def open_tabs(self, tabs: Sequence[OpenTab], shown: int) -> None:
-        """Append tabs in this order and show the one at index ``shown``; tabs already open stay where they are.
+    def open_tabs(self, locations: Sequence[str], shown: str) -> None:
+        """Append tabs in this order and show that of ``shown``, or else the last; open ones stay where they are.
 
         The others open when they are first shown; until then they have the state that the archive had last.
         """
-        new = [tab for tab in dict.fromkeys(tabs) if self.tabs.index_of(tab.location) < 0]
-        first, at, states = tabs[shown], self.tabs.count(), self.settings.recent_states
-        for tab in new:
-            self.settings.add_recent(tab.location)
+        new = [each for each in dict.fromkeys(locations) if self.tabs.index_of(each) < 0]
+        first, at = shown if shown in locations else locations[-1], self.tabs.count()
+        for location in new:
+            self.settings.add_recent(location)
         # Open the tab to show first; otherwise Qt would show, and so open, another one.
         if first in new:
             self._open(first, at)
         else:
-            self.tabs.setCurrentIndex(self.tabs.index_of(first.location))
-        for place, tab in enumerate(new, at):
-            if tab != first:
-                self.tabs.insert(place, WaitingTab(tab, states.get(tab.location)))
+            self.tabs.setCurrentIndex(self.tabs.index_of(first))
+        for place, location in enumerate(new, at):
+            if location != first:
+                self.tabs.insert(place, WaitingTab(location, self.settings.recent.get(location)))
 
-    def _open(self, opens: OpenTab, at: int) -> None:
-        tab = self._new_tab(opens.location)
-        self._add_tab(tab, at)
-        tab.document.first_caret = opens.caret
-
-    def _new_tab(self, location: str) -> Tab:
+    def _open(self, location: str, at: int, caret: int = 0) -> None:
         # Imported here so that the first paint does not wait for all the panels.
         from inspector.gui.app.tab import Tab
         from inspector.gui.document.document import Document
 
         connections = self.s3_actions.connections
-        return Tab(Document(location, connections.of(location)), self.temp_dir, connections, self.tabs.holder)
-
-    def _add_tab(self, tab: Tab, at: int) -> None:
+        tab = Tab(Document(location, connections.of(location)), self.temp_dir, connections, self.tabs.holder)
+        tab.document.first_caret = caret
         self.appearance.attach(tab)
         tab.hex_pane.selectionChanged.connect(self._show_selection)
         tab.hex_pane.menuRequested.connect(self.menus.show_bytes_menu)
@@ -218,7 +176,6 @@ class Window(QMainWindow):
         tab.compareRequested.connect(partial(self.comparisons.compare_past, tab))
         self.s3_actions.attach(tab)
         self.bookmarks.attach(tab)
-        self.sessions.attach(tab)
         tab.document.statusChanged.connect(self._show_header_button)
         tab.document.client.died.connect(self.reports.worker_died)
         tab.document.statusChanged.connect(partial(self._audit_folder, tab))
@@ -294,13 +251,13 @@ class Window(QMainWindow):
 
     def _tab_changed(self) -> None:
         if isinstance(waiting := self.tabs.page(), WaitingTab):
-            self._open(waiting.opens, self.tabs.indexOf(waiting))  # its tab is shown instead
+            self._open(waiting.location, self.tabs.indexOf(waiting))  # its tab is shown instead
             self.tabs.remove(self.tabs.indexOf(waiting))
             return
         tab = self.tab()
         self._stack.setCurrentWidget(self.tabs if self.tabs.count() else self.start_page)
         if not self.tabs.count():
-            self.start_page.show_recent(self.settings.recent, self.settings.recent_states)
+            self.start_page.show_recent(self.settings.recent)
         if tab is not self._shown:
             self._leave_tab()
             self._shown = tab
@@ -381,7 +338,7 @@ class Window(QMainWindow):
     def _reload(self, tab: Tab) -> None:
         at, location, caret = self.tabs.indexOf(tab), tab.document.location, tab.document.selection.caret
         self._close_tab(at)
-        self._open(OpenTab(location, caret), at)
+        self._open(location, at, caret)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self._close_agreed and self._has_to_ask(self.tabs.pages(), self._close_now):
@@ -401,7 +358,7 @@ class Window(QMainWindow):
 
     def end(self) -> None:
         """Store the session and end all workers."""
-        self.sessions.end()
+        self.sessions.store()
         for page in self.tabs.pages():
             page.end()
         if (loaded := sys.modules.get("inspector.gui.ipc.client")) is not None:

@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QLabel, QLineEdit, QS
 
 from inspector.gui.kit import preferences
 from inspector.gui.kit.building import Dialog, choice_of, dressed, in_form, scrolling
-from inspector.gui.kit.preferences import Choice, Flag, FontFamily, Number, Setting, SettingsPage
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Choice, Flag, FontFamily, Number, Setting, Settings, SettingsPage
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.widgets import push_button, sentence_label
 
@@ -23,7 +22,6 @@ PADDING_PX = 2 * GRID
 
 SIZE = (560, 460)
 NOTES = {
-    SettingsPage.LIMITS: "These settings apply to archives opened from now on.",
     SettingsPage.S3: (
         "These settings apply to archives opened from now on. A bucket that was opened before keeps its own "
         "connection. Keys are never stored here; they stay where the AWS tools keep them."

@@ -8,7 +8,7 @@ from typing import Any
 from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import SourceError
 from inspector.gui.kit import preferences
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Addressing, Connection
 

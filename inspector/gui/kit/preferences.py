@@ -1,16 +1,27 @@
-"""All user settings, each declared once, in the order of the dialog; and the kinds of settings."""
+"""All user settings, each declared once, in the order of the dialog; and what is stored of them and of the window."""
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from inspector.core import limits
-from inspector.core.limits import Limit
+from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QMenu, QWidget
+
 from inspector.core.program.redaction import strip_credentials
+from inspector.core.verdict import State
 from inspector.gui.kit.theme import Theme
+from inspector.sources.web.address import has_query
+
+MAX_RECENT = 12
+"""The most recent locations that are stored."""
 
 T = TypeVar("T")
 
@@ -20,7 +31,6 @@ class SettingsPage(StrEnum):
 
     GENERAL = "General"
     BYTES = "Bytes"
-    LIMITS = "Limits"
     S3 = "S3"
 
 
@@ -108,26 +118,6 @@ class FontFamily(Text):
     """The name of a monospaced font."""
 
 
-START_PAGE, LAST_SESSION = "page", "session"
-
-AT_START = Choice(
-    "at_start",
-    SettingsPage.GENERAL,
-    START_PAGE,
-    "At start",
-    "What to show when the program starts without a file",
-    {START_PAGE: "The start page", LAST_SESSION: "The last session"},
-)
-ONE_LIST, A_TAB_EACH = "list", "tabs"
-
-MANY_FILES = Choice(
-    "many_files",
-    SettingsPage.GENERAL,
-    ONE_LIST,
-    "Many files at once",
-    "What to show when more than five files are dropped or opened together",
-    {ONE_LIST: "One list that audits them", A_TAB_EACH: "A tab for each"},
-)
 THEME = Choice(
     "theme",
     SettingsPage.GENERAL,
@@ -141,13 +131,6 @@ THEME = Choice(
         Theme.CONTRAST_LIGHT.value: "High contrast on white",
         Theme.CONTRAST_DARK.value: "High contrast on black",
     },
-)
-NOTIFY = Flag(
-    "notify",
-    SettingsPage.GENERAL,
-    True,
-    "Notify when long jobs end",
-    "Ask for attention in the task bar when a job of more than 10 seconds ends while the window is in the background",
 )
 BYTES_PER_ROW = Choice(
     "bytes_per_row",
@@ -213,36 +196,6 @@ FONT_SIZE = Number(
     "As the system",
 )
 ZOOM = Number("zoom", SettingsPage.BYTES, 0, "Zoom", "Points added to the font size of the bytes by the wheel", -6, 24)
-CONTENT = Number(
-    "content_mib",
-    SettingsPage.LIMITS,
-    limits.CONTENT.default,
-    "Decode at most",
-    "How much of a member is decoded to show its content",
-    limits.CONTENT.least,
-    limits.CONTENT.most,
-    "MiB",
-)
-TEXT = Number(
-    "text_mib",
-    SettingsPage.LIMITS,
-    1,
-    "Show as text at most",
-    "How much of a member's content is shown as text; the hex view shows all of it",
-    1,
-    64,
-    "MiB",
-)
-LARGE_MEMBER = Number(
-    "large_member_gib",
-    SettingsPage.LIMITS,
-    limits.LARGE_MEMBER.default,
-    "Ask before extracting members larger than",
-    "A larger member is extracted only after confirming",
-    limits.LARGE_MEMBER.least,
-    limits.LARGE_MEMBER.most,
-    "GiB",
-)
 PROFILE = Text(
     "s3_profile",
     SettingsPage.S3,
@@ -267,48 +220,116 @@ ENDPOINT = Address(
     "The server for buckets that were not opened before",
     "Amazon S3",
 )
-CACHE = Number(
-    "s3_cache_mib",
-    SettingsPage.S3,
-    limits.CACHE.default,
-    "Cache for each archive at most",
-    "How much of what was read is cached in memory",
-    limits.CACHE.least,
-    limits.CACHE.most,
-    "MiB",
-)
-CONNECTING = Number(
-    "s3_connecting",
-    SettingsPage.S3,
-    limits.CONNECTING.default,
-    "Connection timeout",
-    "How long to wait for a connection",
-    limits.CONNECTING.least,
-    limits.CONNECTING.most,
-    "s",
-)
-ANSWERING = Number(
-    "s3_answering",
-    SettingsPage.S3,
-    limits.ANSWERING.default,
-    "Response timeout",
-    "How long to wait for the next bytes of a response",
-    limits.ANSWERING.least,
-    limits.ANSWERING.most,
-    "s",
+ALL: tuple[Setting[Any], ...] = (  # but ZOOM, which has keys of its own
+    *(THEME, BYTES_PER_ROW, OFFSETS, ARROWS, BANDS, COLOUR_BY, FONT, FONT_SIZE),
+    *(PROFILE, REGION, ENDPOINT),
 )
 
-ALL: tuple[Setting[Any], ...] = (  # but ZOOM, which has keys of its own
-    *(AT_START, MANY_FILES, THEME, NOTIFY),
-    *(BYTES_PER_ROW, OFFSETS, ARROWS, BANDS, COLOUR_BY, FONT, FONT_SIZE),
-    *(CONTENT, TEXT, LARGE_MEMBER),
-    *(PROFILE, REGION, ENDPOINT, CACHE, CONNECTING, ANSWERING),
-)
-LIMITS: dict[Number, Limit] = {
-    CONTENT: limits.CONTENT,
-    LARGE_MEMBER: limits.LARGE_MEMBER,
-    CACHE: limits.CACHE,
-    CONNECTING: limits.CONNECTING,
-    ANSWERING: limits.ANSWERING,
-}
-"""The settings passed to workers through their environment."""
+
+class Settings(QObject):
+    """A typed view of the stored settings.
+
+    Signals:
+        changed(str): the value of the setting with this key has changed.
+    """
+
+    changed = Signal(str)
+
+    def __init__(self, store: QSettings | None = None) -> None:
+        super().__init__()
+        self._store = store or QSettings(
+            QSettings.Format.IniFormat, QSettings.Scope.UserScope, "archive-inspector", "window"
+        )
+
+    def get(self, setting: Setting[T]) -> T:
+        """The value of a setting."""
+        return setting.read(self.text(setting.key))
+
+    def put(self, setting: Setting[T], value: T) -> None:
+        """Set a value and emit ``changed`` if it differs. Defaults are not stored, so that they can change later."""
+        value = setting.read(setting.text(value))
+        if value == self.get(setting):
+            return
+        if value == setting.default:
+            self._store.remove(setting.key)
+        else:
+            self.set_text(setting.key, setting.text(value))
+        self.changed.emit(setting.key)
+
+    @property
+    def theme(self) -> Theme:
+        """The theme of the window."""
+        return Theme(self.get(THEME))
+
+    # ---- remembered state --------------------------------------------------------------------------------------
+
+    @property
+    def recent(self) -> dict[str, State | None]:
+        """Recently opened locations, the latest first, and the states they had when they were last open."""
+        try:
+            stored: Any = json.loads(self.text("recent") or "{}")
+        except (ValueError, RecursionError):
+            return {}
+        states = {state.value: state for state in State}
+        return {each: states.get(str(state)) for each, state in stored.items()} if isinstance(stored, dict) else {}
+
+    def _keep(self, recent: Mapping[str, State | None]) -> None:
+        self.set_text("recent", json.dumps(dict(islice(recent.items(), MAX_RECENT))))
+
+    def add_recent(self, location: str) -> None:
+        """Move a location to the top of the recent ones, unless it has a query, which is not kept."""
+        if not has_query(location):
+            before = self.recent
+            self._keep({location: before.pop(location, None), **before})
+
+    def set_recent_state(self, location: str, state: State | None) -> None:
+        """Remember the state of a recent location; None leaves what is known."""
+        recent = self.recent
+        if state is not None and recent.get(location, state) is not state:
+            self._keep({**recent, location: state})
+
+    def clear_recent(self) -> None:
+        """Forget the recent locations."""
+        self._store.remove("recent")
+
+    def text(self, name: str) -> str:
+        """The text stored under a name; empty by default."""
+        return str(self._store.value(name, ""))
+
+    def set_text(self, name: str, text: str) -> None:
+        """Store a text under a name."""
+        self._store.setValue(name, text)
+
+    def state(self, name: str) -> QByteArray:
+        """The widget state stored under a name; empty by default."""
+        stored: Any = self._store.value(name)
+        return stored if isinstance(stored, QByteArray) else QByteArray()
+
+    def set_state(self, name: str, state: QByteArray) -> None:
+        """Store a widget's state under a name."""
+        self._store.setValue(name, state)
+
+
+class ChoiceMenu(QMenu):
+    """A menu of the values of a setting, the current each checked."""
+
+    def __init__(self, title: str, setting: Choice, settings: Settings, parent: QWidget) -> None:
+        super().__init__(title, parent)
+        self._setting = setting
+        self._settings = settings
+        group = QActionGroup(self)
+        self._by_value: dict[str, QAction] = {}
+        for value in setting.labels:
+            action = self.addAction(setting.label_of(value))
+            action.setCheckable(True)
+            action.triggered.connect(partial(self._choose, value))
+            group.addAction(action)
+            self._by_value[value] = action
+        self.aboutToShow.connect(self._mark)
+        self._mark()
+
+    def _choose(self, value: str, _: bool = False) -> None:
+        self._settings.put(self._setting, value)
+
+    def _mark(self) -> None:
+        self._by_value[self._settings.get(self._setting)].setChecked(True)

@@ -32,7 +32,7 @@ def read(window: Window) -> list[str]:
 def test_only_what_is_shown_is_read_and_another_when_it_is_shown(many: Window, qtbot: QtBot) -> None:
     assert names(many) == NAMES
     assert read(many) == NAMES[2:]
-    assert many.settings.recent[::-1] == [many.tabs.tabToolTip(at) for at in range(3)]
+    assert list(many.settings.recent)[::-1] == [many.tabs.tabToolTip(at) for at in range(3)]
     many.tabs.setCurrentIndex(0)
     settle(qtbot, many)
     assert names(many) == NAMES

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from itertools import product
 from pathlib import Path
 
@@ -12,24 +11,15 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QSpinBox
 from pytestqt.qtbot import QtBot
 
-from inspector.core.limits import ANSWERING, CACHE, CONTENT
 from inspector.gui.app.help.command_palette import CommandPalette
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.settings import SettingsDialog
 from inspector.gui.document.connections import Connections
 from inspector.gui.kit import preferences
-from inspector.gui.kit.preferences import Choice, Number, SettingsPage
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Choice, Number, Settings, SettingsPage
 from inspector.gui.kit.theme import Theme
 from inspector.sources.s3.connection import DEFAULT, Connection
 from tests.gui.conftest import Show, dialog_of, press
-
-
-@pytest.fixture(autouse=True)
-def _own_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Limits are in the environment, which other tests share."""
-    for limit in preferences.LIMITS.values():
-        monkeypatch.setenv(limit.variable, "")
 
 
 @pytest.fixture
@@ -61,22 +51,22 @@ def test_settings_are_kept_and_defaults_are_not(tmp_path: Path) -> None:
     def settings() -> Settings:
         return Settings(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
 
-    settings().put(preferences.CACHE, 128)
-    settings().put(preferences.NOTIFY, False)
-    assert (settings().get(preferences.CACHE), settings().get(preferences.NOTIFY)) == (128, False)
-    settings().put(preferences.CACHE, preferences.CACHE.default)
+    settings().put(preferences.FONT_SIZE, 12)
+    settings().put(preferences.ARROWS, False)
+    assert (settings().get(preferences.FONT_SIZE), settings().get(preferences.ARROWS)) == (12, False)
+    settings().put(preferences.FONT_SIZE, preferences.FONT_SIZE.default)
     again = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    assert again.allKeys() == ["notify"]
+    assert again.allKeys() == ["arrows"]
 
 
 def test_only_what_is_new_is_told(settings: Settings) -> None:
     told: list[str] = []
     settings.changed.connect(told.append)
-    settings.put(preferences.CACHE, 128)
-    settings.put(preferences.CACHE, 128)
-    settings.put(preferences.CACHE, preferences.CACHE.most + 1)  # becomes the default
-    assert told == ["s3_cache_mib", "s3_cache_mib"]
-    assert settings.get(preferences.CACHE) == preferences.CACHE.default
+    settings.put(preferences.FONT_SIZE, 12)
+    settings.put(preferences.FONT_SIZE, 12)
+    settings.put(preferences.FONT_SIZE, preferences.FONT_SIZE.most + 1)  # becomes the default
+    assert told == ["font_size", "font_size"]
+    assert settings.get(preferences.FONT_SIZE) == preferences.FONT_SIZE.default
 
 
 def test_an_endpoint_is_kept_without_its_password(settings: Settings, tmp_path: Path) -> None:
@@ -91,8 +81,7 @@ def test_an_endpoint_is_kept_without_its_password(settings: Settings, tmp_path: 
 
 def test_a_new_tab_looks_as_is_set_and_follows_at_once(show: Show, settings: Settings) -> None:
     settings.put(preferences.BYTES_PER_ROW, "32")
-    pane = show("journey.caf").hex_pane
-    view = pane.hex
+    view = show("journey.caf").hex_pane.hex
     assert view.bytesPerRow() == 32
     settings.put(preferences.BYTES_PER_ROW, "8")
     assert view.bytesPerRow() == 8
@@ -101,26 +90,6 @@ def test_a_new_tab_looks_as_is_set_and_follows_at_once(show: Show, settings: Set
     assert view.look.line > line
     settings.put(preferences.FONT_SIZE, 0)
     assert view.look.line == line
-    settings.put(preferences.TEXT, 3)
-    assert pane.text_limit == 3 << 20
-
-
-def test_workers_learn_limits_from_the_environment(window: Window, settings: Settings) -> None:
-    settings.put(preferences.CACHE, 100)
-    settings.put(preferences.ANSWERING, 7)
-    assert (CACHE.value, ANSWERING.value) == (100 << 20, 7)
-    settings.put(preferences.CACHE, preferences.CACHE.default)
-    assert CACHE.variable not in os.environ
-    assert window.isVisible()
-
-
-def test_a_limit_of_the_environment_stands_while_none_is_set(
-    monkeypatch: pytest.MonkeyPatch, window: Window, settings: Settings
-) -> None:
-    monkeypatch.setenv(CONTENT.variable, "5")
-    settings.put(preferences.CACHE, 100)
-    assert CONTENT.value == 5 << 20
-    assert window.isVisible()
 
 
 def test_buckets_that_are_new_are_reached_as_is_set(settings: Settings) -> None:
@@ -148,25 +117,25 @@ def test_every_setting_has_a_field_with_a_name_and_an_explanation(dialog: Settin
 
 def test_a_field_sets_at_once_and_follows(dialog: SettingsDialog, settings: Settings) -> None:
     fields = dialog.fields
-    theme, cache = fields[preferences.THEME.key], fields[preferences.CACHE.key]
-    notify, region = fields[preferences.NOTIFY.key], fields[preferences.REGION.key]
+    theme, size = fields[preferences.THEME.key], fields[preferences.FONT_SIZE.key]
+    arrows, region = fields[preferences.ARROWS.key], fields[preferences.REGION.key]
     assert isinstance(theme, QComboBox)
-    assert isinstance(cache, QSpinBox)
-    assert isinstance(notify, QCheckBox)
+    assert isinstance(size, QSpinBox)
+    assert isinstance(arrows, QCheckBox)
     assert isinstance(region, QLineEdit)
     theme.setCurrentIndex(theme.findData(Theme.DARK.value))
-    cache.setValue(200)
-    notify.click()
+    size.setValue(20)
+    arrows.click()
     QTest.keyClicks(region, "eu-1")
     assert settings.theme is Theme.DARK
-    assert [settings.get(each) for each in (preferences.CACHE, preferences.NOTIFY, preferences.REGION)] == [
-        200,
+    assert [settings.get(each) for each in (preferences.FONT_SIZE, preferences.ARROWS, preferences.REGION)] == [
+        20,
         False,
         "eu-1",
     ]
-    settings.put(preferences.CACHE, 300)
+    settings.put(preferences.FONT_SIZE, 30)
     settings.put(preferences.THEME, Theme.LIGHT.value)
-    assert cache.value() == 300
+    assert size.value() == 30
     assert theme.currentData() == Theme.LIGHT.value
 
 
@@ -182,9 +151,9 @@ def test_the_font_is_one_of_those_with_equal_letters_or_the_systems(dialog: Sett
 
 
 def test_all_is_reset(dialog: SettingsDialog, settings: Settings) -> None:
-    settings.put(preferences.CACHE, 300)
+    settings.put(preferences.FONT_SIZE, 30)
     settings.put(preferences.OFFSETS, "10")
-    settings.put(preferences.NOTIFY, False)
+    settings.put(preferences.ARROWS, False)
     dialog.reset_all.click()
     assert [settings.get(setting) for setting in preferences.ALL] == [each.default for each in preferences.ALL]
 
@@ -207,5 +176,5 @@ def test_a_closed_dialog_follows_nothing(window: Window, settings: Settings, qtb
     found = dialog_of(window, SettingsDialog)
     with qtbot.waitSignal(found.destroyed):
         found.reject()
-    settings.put(preferences.CACHE, 77)
-    assert settings.get(preferences.CACHE) == 77
+    settings.put(preferences.FONT_SIZE, 7)
+    assert settings.get(preferences.FONT_SIZE) == 7

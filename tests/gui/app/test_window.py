@@ -46,7 +46,7 @@ def test_a_file_opens_and_what_is_selected_in_one_view_is_selected_in_all(
     assert [tab.structure.model.index(i, 0).data() for i in range(3)] == ["data section", "index", "footer"]
     assert view.model().size == document.size
     assert window.windowTitle().startswith("journey.caf")
-    assert window.settings.recent == [document.location]
+    assert list(window.settings.recent) == [document.location]
 
     view.setFocus()
     qtbot.keyClick(view, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.window import Window
 from inspector.gui.document.document import Document
 from inspector.gui.kit import preferences
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from inspector.gui.kit.theme import Theme
 from inspector.gui.panels.members import MembersPanel
 from inspector.operations.protocol.views import Stage
@@ -183,7 +183,7 @@ from PySide6.QtCore import QSettings
 from inspector.gui.kit import theme
 from inspector.gui.app.app import application
 from inspector.gui.kit import preferences
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from inspector.gui.app.window import Window
 app = application()
 theme.apply(app, theme.Theme.LIGHT)

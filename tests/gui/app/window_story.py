@@ -166,7 +166,7 @@ def main(folder: str, *locations: str) -> None:
 
     from inspector.gui.app.app import application
     from inspector.gui.app.window import Window
-    from inspector.gui.kit.settings import Settings
+    from inspector.gui.kit.preferences import Settings
 
     app = application()
     window = Window(Settings(QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)))

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from inspector.gui.kit.text import BREAK
 from inspector.gui.kit.theme import Theme
 from inspector.gui.kit.widgets import ElidedBox, ElidedLabel

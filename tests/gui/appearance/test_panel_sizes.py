@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.kit.item_views import FirstColumnFitter, text_width
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from inspector.gui.kit.style import GRID
 from inspector.gui.panels import findings, members, structure
 from tests.gui.conftest import Show, press, settle

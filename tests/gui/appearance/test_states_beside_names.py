@@ -16,7 +16,7 @@ from inspector.core.verdict import State
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.kit.icons import severity_icon, state_icon
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from inspector.gui.panels.members import NAME, VERDICT
 from tests.gui.conftest import Sample, Show, press, settle
 
@@ -89,11 +89,13 @@ def test_the_state_of_an_archive_stands_wherever_its_name_does(
         window.close_tab()
     recent_files_have_the_state_they_had(window, sample(DAMAGED))
     known = {SOUND: State.SOUND, DAMAGED: State.DAMAGED, "overlap.caf": State.DAMAGED}
-    assert settings.recent_states == {str(sample(name)): state for name, state in known.items()}
+    assert {name: state for name, state in settings.recent.items() if state} == {
+        str(sample(name)): state for name, state in known.items()
+    }
     window.open_locations([str(sample(DAMAGED)), str(sample("journey.caf"))])
     assert texts(window)[0] == f"{DAMAGED} · damaged", "the tab that is not open has the state it had"
-    settings.set_text("recent_states", "{")
-    assert settings.recent_states == {}
+    settings.set_text("recent", "{")
+    assert settings.recent == {}
 
 
 def test_members_say_how_many_were_read_while_they_load(window: Window, qtbot: QtBot, tmp_path: Path) -> None:

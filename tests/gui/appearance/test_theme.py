@@ -17,7 +17,7 @@ from inspector.drawing.palette import MARKS, Mark, Scheme
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences, theme
 from inspector.gui.kit.icons import icon, severity_icon
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from inspector.gui.kit.theme import Theme, palette
 from tests.gui.conftest import Show
 

@@ -11,7 +11,7 @@ from inspector.core.span import Span
 from inspector.gui.app.window import Window
 from inspector.gui.hex.layout import Pane
 from inspector.gui.kit import preferences
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from tests.gui.conftest import Show, settle
 from tests.sweeping import in_the_sweep
 

@@ -105,7 +105,7 @@ def test_all_that_is_shown_follows_the_steps_and_comes_back_and_a_member_is_neve
     assert [step for _, step in tab.experiment_panel.model.rows] == list(tab.experiment.steps)
     # What is known of the file itself is not what the experiment shows.
     assert tab.document.state is None
-    assert window.settings.recent_states[str(path)] is State.SOUND
+    assert window.settings.recent[str(path)] is State.SOUND
 
     press(window, "undo")
     shown()

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.open_location import HINT, LOCAL_PATH, OpenLocationDialog
 from inspector.gui.document.connections import SETTING, Connections
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from inspector.gui.panels.s3_connection import INVALID_URL, NO_SECRETS, UNENCRYPTED, ConnectionForm, endpoint_problem
 from inspector.sources.s3.connection import DEFAULT, Connection, Profile
 from tests.gui.conftest import WAIT, dialog_of, press, settle
@@ -188,7 +188,7 @@ def a_connection_is_tested_before_it_is_used(
     form.region.setText("eu-west-9")
     assert form.outcome.isHidden(), "what was told of another connection is gone"
     dialog.reject()
-    assert window.settings.recent == []
+    assert not window.settings.recent
 
 
 def test_an_address_is_tried_with_a_profile_and_opened(
@@ -225,5 +225,5 @@ def test_an_address_is_tried_with_a_profile_and_opened(
     tab = window.tab()
     assert tab is not None
     assert tab.document.status.members == 2
-    assert window.settings.recent == [location]
+    assert list(window.settings.recent) == [location]
     assert window.s3_actions.connections.of(location) == Connection(endpoint=store.proxy.url)

@@ -34,7 +34,7 @@ WITHOUT_WINDOW = """
 import sys
 from PySide6.QtCore import QSettings
 from inspector.gui.app.app import application, wait_until_settled
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from inspector.gui.app.window import Window
 from inspector.sources.s3.connection import Connection
 app = application()

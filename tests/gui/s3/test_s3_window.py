@@ -160,7 +160,7 @@ def test_bytes_that_fail_leave_the_rest_and_what_was_replaced_can_be_read_again(
     settle(qtbot, window)
     tab = shown(window)
     assert tab.document.location == "s3://archives/replaced.zip", "credentials in an address are kept nowhere"
-    assert window.settings.recent == ["s3://archives/replaced.zip"]
+    assert list(window.settings.recent) == ["s3://archives/replaced.zip"]
     assert window.tabs.tabToolTip(0) == "s3://archives/replaced.zip"
     a_failing_look_at_bytes_leaves_the_rest(window, qtbot, store, tab)
 

@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QApplication
 from inspector.drawing.colouring import ColourBy
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.kit import preferences, theme
-from inspector.gui.kit.preferences import Flag, Number
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Flag, Settings
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
@@ -26,9 +25,7 @@ class Appearance(QObject):
         self._settings = settings
         self._tabs = tabs
         self._zoom = settings.get(preferences.ZOOM)
-        self._limits_set: set[Number] = set()
         self._choose_font()
-        self._set_limits()
         settings.changed.connect(self._changed)
 
     def attach(self, tab: Tab) -> None:
@@ -44,13 +41,10 @@ class Appearance(QObject):
         pane.hex.setArrowsShown(get(preferences.ARROWS))
         pane.set_colour_by(ColourBy(get(preferences.COLOUR_BY)))
         pane.show_bands(get(preferences.BANDS))
-        pane.text_limit = get(preferences.TEXT) << 20
 
     def _changed(self, key: str) -> None:
         if key == preferences.THEME.key:
             self.show_theme()
-        elif key in (setting.key for setting in preferences.LIMITS):
-            self._set_limits()
         else:
             self._choose_font()
             for tab in self._tabs.all():
@@ -60,16 +54,6 @@ class Appearance(QObject):
 
     def _choose_font(self) -> None:
         theme.set_fixed_font(self._settings.get(preferences.FONT), self._settings.get(preferences.FONT_SIZE))
-
-    def _set_limits(self) -> None:
-        """Pass the limits on to workers started from now on; for a default, the environment decides."""
-        for setting, limit in preferences.LIMITS.items():
-            number = self._settings.get(setting)
-            if number != setting.default:
-                limit.set(number)
-                self._limits_set.add(setting)
-            elif setting in self._limits_set:
-                limit.unset()
 
     def show_theme(self, *_: object) -> None:
         """Apply the theme."""

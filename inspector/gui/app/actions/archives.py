@@ -10,11 +10,10 @@ from PySide6.QtWidgets import QWidget
 
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
-from inspector.gui.kit import preferences
 from inspector.gui.kit.building import Answer, ask
 from inspector.gui.kit.files import ask_for_files, ask_for_folder
 from inspector.gui.kit.locations import absolute
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 if TYPE_CHECKING:  # not for the first paint to wait for
@@ -23,8 +22,6 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.operations.protocol.create_views import Draft, Place
     from inspector.operations.protocol.edit_views import WriteResult
 
-MAX_TABS_AT_ONCE = 5
-"""Locations that are opened at once without asking whether to list them instead."""
 APPEND_CONDITION = "Files can be added only to a local RCA archive that has been read and has no pending changes."
 CATALOGUE_SETTING = "catalogue"
 """The setting that stores the path of the catalogue searched last."""
@@ -60,26 +57,6 @@ class Audits(WindowActions):
         tab = self.new_audit(locations)
         tab.start()
         return tab
-
-    def takes(self, locations: Sequence[str]) -> bool:
-        """Whether so many locations belong into one list rather than a tab each."""
-        listed = self._settings.get(preferences.MANY_FILES) == preferences.ONE_LIST
-        return listed and len(locations) > MAX_TABS_AT_ONCE
-
-    def audit_opened(self, locations: Sequence[str]) -> None:
-        """Audit many locations that were opened together, and offer a tab for each instead."""
-        tab = self.audit(locations)
-        tab.message.say(
-            f"{len(locations):,} locations were opened together, so they are listed here. Open one by a double-click.",
-            "A Tab for Each",
-        )
-        tab.message.acted.connect(lambda: self._tab_each(tab, locations))
-
-    def _tab_each(self, tab: AuditTab, locations: Sequence[str]) -> None:
-        """Replace a list by tabs, now and from now on."""
-        self._settings.put(preferences.MANY_FILES, preferences.A_TAB_EACH)
-        self._tabs.remove(self._tabs.indexOf(tab))
-        self._tabs.openRequested.emit(locations)
 
     def new_audit(self, places: Sequence[str] = ()) -> AuditTab:
         """Open a tab that audits these places, or asks what to audit."""

@@ -18,7 +18,7 @@ from inspector.core.span import Span
 from inspector.drawing.palette import FAMILY_HUES, Hue
 from inspector.gui.app.actions.archives import WindowActions
 from inspector.gui.app.tabs import Tabs
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from inspector.gui.kit.text import escaped, short
 
 if TYPE_CHECKING:  # not for the first paint to wait for

@@ -14,7 +14,7 @@ from inspector.gui.app.actions.archives import WindowActions
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.kit.files import ask_for_files
 from inspector.gui.kit.locations import absolute, name_of
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from inspector.gui.kit.text import escaped
 
 if TYPE_CHECKING:  # not for the first paint to wait for

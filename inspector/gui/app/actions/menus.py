@@ -14,7 +14,7 @@ from inspector.gui.app.tabs import Tabs, named_state
 from inspector.gui.hex.layout import CopyFormat
 from inspector.gui.kit import preferences
 from inspector.gui.kit.icons import state_icon
-from inspector.gui.kit.settings import ChoiceMenu, Settings
+from inspector.gui.kit.preferences import ChoiceMenu, Settings
 from inspector.gui.kit.text import escaped
 from inspector.resources import samples
 
@@ -68,9 +68,7 @@ class Menus:
 
     def _fill_recent(self) -> None:
         self.recent.clear()
-        states = self._settings.recent_states
-        for location in self._settings.recent:
-            state = states.get(location)
+        for location, state in self._settings.recent.items():
             stated = named_state(visible(location), state)
             action = self._add(self.recent, stated, partial(self._tabs.openRequested.emit, [location]))
             if state is not None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from inspector.gui.app.actions.archives import Audits, WindowActions
 from inspector.gui.app.tabs import Tabs
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 from inspector.gui.panels.status_line import StatusLine
 from inspector.sources.s3.address import SCHEME, is_s3
 from inspector.sources.s3.connection import Connection

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
 from inspector import __version__
 from inspector.gui.app.tabs import Tabs
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Settings
 
 TITLE = "Archive Inspector"
 

@@ -17,8 +17,7 @@ from inspector.gui.app.tabs import Tabs
 from inspector.gui.kit import preferences
 from inspector.gui.kit.building import Dialog, dressed, in_column
 from inspector.gui.kit.listing import ListView, Rows
-from inspector.gui.kit.preferences import Choice
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import Choice, Settings
 from inspector.gui.kit.style import EDGE, GRID
 from inspector.gui.kit.table_models import Column
 from inspector.gui.kit.text import without_marks

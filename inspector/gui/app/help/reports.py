@@ -20,8 +20,7 @@ from inspector.core.numbers import count, in_bytes
 from inspector.core.program import crash_report
 from inspector.gui.ipc.link import REPORTS
 from inspector.gui.kit import preferences
-from inspector.gui.kit.preferences import FontFamily, Text
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.preferences import FontFamily, Settings, Text
 from inspector.gui.kit.widgets import MessageBar
 
 if TYPE_CHECKING:  # the first paint does not wait for it
