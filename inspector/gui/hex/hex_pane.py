@@ -274,7 +274,6 @@ class HexPane(QWidget):
             self.hex.setModel(model)  # which also updates the frame of the map
             if self.hex.isVisible():
                 model.request(*self.hex.shown())  # before all that the panels ask for
-            self.hex.setEmptyText("There are no bytes.")
             self._show_unread()
             self._show_changed()
         else:

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from inspector.core.field import Run, Structure
-from inspector.core.span import Span, intersect, subtract, united
+from inspector.core.span import Span, united
 from inspector.drawing.byte_class import SMALL_BLOCK, look_of
 from inspector.drawing.colouring import PAINTS, ColourBy, Paint, paint_of_look
 
@@ -72,32 +72,6 @@ def merged(spans: Iterable[tuple[int, int]], size: int) -> list[Span]:
     lows = ((max(0, min(start, size - 1)), stop) for start, stop in spans)
     clipped = (Span(low, min(max(stop, low + 1), size)) for low, stop in lows)
     return united(span for span in clipped if span.size)
-
-
-class Contour(NamedTuple):
-    """The outline of spans in one row: ``pieces`` have side lines, ``top`` and ``bottom`` have horizontal lines."""
-
-    pieces: list[Span]
-    top: list[Span]
-    bottom: list[Span]
-
-
-def contour(spans: Sequence[Span], row: Span, columns: int) -> Contour | None:
-    """The contour of merged ``spans`` in a row, None if no span overlaps the row.
-
-    A horizontal line runs only between a byte inside and a byte outside: a field of many rows has one outline.
-    """
-    low = bisect_right(spans, row.start - columns, key=lambda span: span.stop)
-    high = bisect_left(spans, row.stop + columns, lo=low, key=lambda span: span.start)
-    close = spans[low:high]
-    pieces = intersect([row], close)
-    if not pieces:
-        return None
-    above = [Span(start - columns, stop - columns) for start, stop in pieces]
-    below = [Span(start + columns, stop + columns) for start, stop in pieces]
-    top = [Span(start + columns, stop + columns) for start, stop in subtract(above, close)]
-    bottom = [Span(start - columns, stop - columns) for start, stop in subtract(below, close)]
-    return Contour(pieces, top, bottom)
 
 
 def overlaps(spans: Sequence[Span], start: int, stop: int) -> bool:

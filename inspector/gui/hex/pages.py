@@ -62,6 +62,14 @@ class HexModel(QObject):
         self._requested = range(0)
         self._direction = 1
 
+    def own(self, start: int, stop: int) -> Span:
+        """Where the bytes at positions ``[start, stop)`` stand in the layer; empty where it has none there."""
+        return Span(start, stop)
+
+    def gaps(self, start: int, stop: int) -> list[Span]:  # noqa: ARG002 - for models that have some
+        """The positions in ``[start, stop)`` at which no byte stands."""
+        return []
+
     # ---- cached bytes ------------------------------------------------------------------------------------------
 
     def bytes_at(self, start: int, stop: int) -> list[tuple[int, bytes]]:
@@ -154,14 +162,10 @@ class HexModel(QObject):
         self._fetch_next()
 
     def read(self, start: int, stop: int, done: Callable[[bytes], None]) -> None:
-        """Call ``done`` with the bytes ``[start, stop)``, at once if they are cached; with fewer if reading fails.
+        """Call ``done`` with the bytes ``[start, stop)`` of the layer, with fewer if reading fails.
 
-        Stale bytes are only shown, and never read: what is copied or written over is what is there now.
+        Cached bytes may be stale: what is copied or written over is what is there now.
         """
-        pieces = self.bytes_at(start, stop) if all(map(self._is_fresh, _pages_of(start, stop))) else []
-        if pieces and len(pieces[0][1]) == stop - start:
-            done(pieces[0][1])
-            return
         collected = bytearray()
 
         def take(data: bytes, _: list[Run]) -> None:
@@ -188,7 +192,11 @@ class HexModel(QObject):
             if request == self._request and generation == self._generation:
                 self._take(span, data, runs)
 
-        self._fetch(span.start, span.stop, deliver)
+        self._fetch_pages(*span, deliver)
+
+    def _fetch_pages(self, start: int, stop: int, deliver: Deliver) -> None:
+        """Fetch what stands at positions ``[start, stop)``."""
+        self._fetch(start, stop, deliver)
 
     def _page_ahead(self) -> range:
         """The page after the requested ones, in the direction of scrolling."""

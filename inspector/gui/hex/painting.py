@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 from math import ceil
 from typing import NamedTuple
 
 from msgspec import Struct
-from PySide6.QtCore import QLine, QLineF, QPoint, QPointF, QRect, Qt
+from PySide6.QtCore import QLine, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalette, QPen, QPolygon
 
 from inspector.core.field import Structure
@@ -18,7 +18,7 @@ from inspector.core.kinds import Family, Role, Shape
 from inspector.core.span import Span, intersect
 from inspector.drawing.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of, line_of
 from inspector.drawing.palette import COLOURS, CONTRAST, MARKS, Colours, Mark, Scheme, mixed, scheme_of
-from inspector.gui.hex.highlights import Contour, Tint, contour, outline_of, overlapping, overlaps
+from inspector.gui.hex.highlights import Tint, outline_of, overlapping, overlaps
 from inspector.gui.hex.layout import Cursor, Layout, Pane, pieces_of, row_text
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.kit.theme import fixed_font
@@ -210,10 +210,7 @@ class RowPainter:
             return
         span_painted = Span(spans[0].start, spans[-1].stop)
         self._backgrounds(span_painted, top)
-        if self._scene.structures:
-            self._structures(range(spans[0].start // layout.columns, spans[-1].start // layout.columns + 1), top)
-        for index, span in enumerate(spans):
-            self._contours(span, top + index * line)
+        self._outlines(range(rows.start, rows.start + len(spans)), span_painted, top)
         self._offsets(spans, top)
         self._text(spans, span_painted, top)
         for start, stop in intersect([span_painted], overlapping(self._scene.unread, *span_painted)):
@@ -265,25 +262,43 @@ class RowPainter:
                     fill(left, top + row * height, right - left, height, brush)
             start = (row + 1) * columns
 
-    def _structures(self, rows: range, top: int) -> None:
-        """A line around the whole extent of each structure, in the hue of its family."""
-        line, columns = self._look.line, self._scene.layout.columns
+    def _outlines(self, rows: range, span_painted: Span, top: int) -> None:
+        """Lines around the whole extent of each structure, in the hue of its family, and around what is marked."""
+        scene, look = self._scene, self._look
         drawn: dict[Family | None, list[QLine]] = {}
-        for structure in self._scene.structures:
-            if structure.kind.shape is Shape.GROUP:
-                continue
-            lines = drawn.setdefault(structure.family, [])
-            outline = outline_of(structure.start, structure.stop, columns, rows)
-            for lefts, rights in self._scene.grid.panes.values():
-                for column, low, high in outline.sides:
-                    x = lefts[column] if column >= 0 else rights[~column] - 1
-                    lines.append(QLine(x, top + (low - rows.start) * line, x, top + (high - rows.start) * line - 1))
-                for row, first, stop in outline.edges:
-                    y = (row - rows.start) * line if row >= 0 else (~row + 1 - rows.start) * line - 1
-                    lines.append(QLine(lefts[first], top + y, rights[stop - 1] - 1, top + y))
-        for family, lines in drawn.items():
-            self._painter.setPen(self._look.structure_lines[family])
+        for structure in scene.structures:
+            if structure.kind.shape is not Shape.GROUP:
+                around = self._around(Span(structure.start, structure.stop), rows, top)
+                drawn.setdefault(structure.family, []).extend(around)
+        marked = (
+            (scene.outline, look.outline, 0),
+            (scene.damage, look.damage, 1),
+            (scene.stored, look.stored, 0),
+            (scene.omitted, look.omitted, 0),
+        )
+        pens = [(look.structure_lines[family], lines) for family, lines in drawn.items()]
+        for spans, pen, inset in marked:
+            found = overlapping(spans, *span_painted)
+            pens.append((pen, [line for span in found for line in self._around(span, rows, top, inset)]))
+        for pen, lines in pens:
+            self._painter.setPen(pen)
             self._painter.drawLines(lines)
+        for row in rows:  # a wedge in the margin, which makes damage visible at a glance
+            if overlaps(scene.damage, *scene.layout.span_of(row)):
+                middle = top + (row - rows.start) * look.line + look.line // 2
+                self._wedge(look.damage.color(), (1, middle - 4), (6, middle), (1, middle + 4))
+
+    def _around(self, span: Span, rows: range, top: int, inset: int = 0) -> Iterator[QLine]:
+        """The lines around bytes in both panes, ``inset`` pixels in at the left and the top."""
+        line = self._look.line
+        outline = outline_of(*span, self._scene.layout.columns, rows)
+        for lefts, rights in self._scene.grid.panes.values():
+            for column, low, high in outline.sides:
+                x = lefts[column] + inset if column >= 0 else rights[~column] - 1
+                yield QLine(x, top + (low - rows.start) * line + inset, x, top + (high - rows.start) * line - 1)
+            for row, first, stop in outline.edges:
+                y = (row - rows.start) * line + inset if row >= 0 else (~row + 1 - rows.start) * line - 1
+                yield QLine(lefts[first] + inset, top + y, rights[stop - 1] - 1, top + y)
 
     # ---- text --------------------------------------------------------------------------------------------------
 
@@ -291,19 +306,24 @@ class RowPainter:
         look, layout, draw = self._look, self._scene.layout, self._painter.drawText
         self._painter.setPen(look.quiet)
         y = top + look.baseline
-        for start, _ in spans:
-            draw(QPointF(MARGIN, y), layout.number_text(start))
+        for span in spans:
+            if (own := self._model.own(*span)).size:
+                draw(QPointF(MARGIN, y), layout.number_text(own.start))
             y += look.line
 
     def _text(self, spans: Sequence[Span], span_painted: Span, top: int) -> None:
         look, layout, painter = self._look, self._scene.layout, self._painter
         selection = self._scene.cursor.selection
-        cached = self._model.bytes_at(*span_painted)
+        cached, gaps = self._model.bytes_at(*span_painted), self._model.gaps(*span_painted)
         first, left = layout.hex_start, MARGIN + layout.hex_start * look.cell
         painter.setPen(look.text)
         y = top + look.baseline
         for span in spans:
-            text = self._row_text(cached, span)
+            text = row_text(cached, span, layout.columns)
+            for gap in intersect([span], gaps):
+                low = layout.hex_cell(gap.start - span.start) - first
+                high = layout.hex_cell(gap.stop - 1 - span.start) + 2 - first
+                text = text[:low] + " " * (high - low) + text[high:]
             if selection.start < span.stop and span.start < selection.stop:
                 for start, stop, lit in pieces_of(layout, selection.clipped(*span), span.start):
                     painter.setPen(look.selection_text if lit else look.text)
@@ -313,28 +333,7 @@ class RowPainter:
                 painter.drawText(QPointF(left, y), text)
             y += look.line
 
-    def _row_text(self, cached: Sequence[tuple[int, bytes]], span: Span) -> str:
-        """The hex and text columns of a row."""
-        return row_text(cached, span, self._scene.layout.columns)
-
-    # ---- lines -------------------------------------------------------------------------------------------------
-
-    def _contours(self, span: Span, top: int) -> None:
-        scene, look = self._scene, self._look
-        for spans, pen, inset in (
-            (scene.outline, look.outline, 0),
-            (scene.damage, look.damage, 1),
-            (scene.stored, look.stored, 0),
-            (scene.omitted, look.omitted, 0),
-        ):
-            lines = contour(spans, span, scene.layout.columns) if spans else None
-            if lines is not None:
-                self._painter.setPen(pen)
-                for pane in Pane:
-                    self._lines(lines, pane, span.start, top, inset)
-        if overlaps(scene.damage, *span):  # a wedge in the margin, which makes damage visible at a glance
-            middle = top + look.line // 2
-            self._wedge(look.damage.color(), (1, middle - 4), (6, middle), (1, middle + 4))
+    # ---- marks -------------------------------------------------------------------------------------------------
 
     def _underlines(self, span_painted: Span, top: int) -> None:
         """Underline each byte that is not on disk yet, above any outline."""
@@ -349,20 +348,6 @@ class RowPainter:
                 for cell, stop, gap in ((layout.hex_cell(column), 2, 0), (layout.text_cell(column), 1, 1)):
                     left, right = look.x(cell), look.x(cell + stop) - gap
                     self._painter.fillRect(left, y, right - left, UNDERLINE_HEIGHT, colour)
-
-    def _lines(self, lines: Contour, pane: Pane, base: int, top: int, inset: int) -> None:
-        grid, look = self._scene.grid, self._look
-        upper, lower = top + inset, top + look.line - 1
-        drawn: list[QLineF] = []
-        for start, stop in lines.pieces:
-            left, right = grid.edges(pane, start - base, stop - base)
-            drawn.append(QLineF(left + inset, upper, left + inset, lower))
-            drawn.append(QLineF(right - 1, upper, right - 1, lower))
-        for spans, y in ((lines.top, upper), (lines.bottom, lower)):
-            for start, stop in spans:
-                left, right = grid.edges(pane, start - base, stop - base)
-                drawn.append(QLineF(left + inset, y, right - 1, y))
-        self._painter.drawLines(drawn)
 
     def _flags(self, span_painted: Span, top: int) -> None:
         """A corner at each byte that has a bookmark, in both panes."""

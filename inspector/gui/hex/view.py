@@ -83,7 +83,6 @@ class HexView(RowArea):
         self._cursor = Cursor(0)
         self.scene = ViewState(self._layout, self._grid, self._cursor)
         self._colour_by = ColourBy.STRUCTURE
-        self._empty_text = "Nothing is shown."
         self._timer = QBasicTimer()
         self._dragging: Pane | None = None
         self._pointer = QPoint()
@@ -117,11 +116,6 @@ class HexView(RowArea):
     def model(self) -> HexModel | None:
         """The model, if any."""
         return self._model
-
-    def setEmptyText(self, text: str) -> None:
-        """Set the text that an empty view shows."""
-        self._empty_text = text
-        self.viewport().update()
 
     def mark(self, **marks: Iterable[tuple[int, int]]) -> None:
         """Mark bytes, by the names of ``ViewState``, such as ``outline``.
@@ -239,8 +233,10 @@ class HexView(RowArea):
 
     def copy(self, copy_format: CopyFormat | None = None) -> None:
         """Copy the selected bytes, or the byte at the caret; by default in the format of the pane with the focus."""
-        span = self._cursor.selected_or_caret
-        if self._model is None or not span.size:
+        if self._model is None:
+            return
+        span = self._model.own(*self._cursor.selected_or_caret)
+        if not span.size:
             return
         if span.size > MAX_COPY_BYTES:
             limit = in_bytes(MAX_COPY_BYTES)
@@ -288,8 +284,9 @@ class HexView(RowArea):
             painter.fillRect(event.rect(), self.look.base)
             if self._model is None or not self._size:
                 painter.setPen(self.look.quiet)
+                text = "There are no bytes." if self._model is not None else "Nothing is shown."
                 flags = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
-                painter.drawText(self.viewport().rect().adjusted(16, 16, -16, -16), flags, self._empty_text)
+                painter.drawText(self.viewport().rect().adjusted(16, 16, -16, -16), flags, text)
                 return
             self._model.request(*self.shown())
             painter.translate(-self.horizontalScrollBar().value(), 0)
@@ -300,10 +297,7 @@ class HexView(RowArea):
             shows_structures = self._colour_by is not ColourBy.KIND
             scene.structures = self._model.structures_at(*self.shown()) if shows_structures else ()
             first, last = max(0, event.rect().top()) // line, event.rect().bottom() // line
-            self._row_painter(painter, scene).paint(range(top + first, top + last + 1), first * line)
-
-    def _row_painter(self, painter: QPainter, scene: ViewState) -> RowPainter:
-        return RowPainter(painter, self.look, scene)
+            RowPainter(painter, self.look, scene).paint(range(top + first, top + last + 1), first * line)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         moves = ((move, selects) for *keys, move in _MOVES for selects, key in enumerate(keys) if event.matches(key))

@@ -68,12 +68,8 @@ class SideTab(Page):
     def end(self) -> None:
         self.cancel()
 
-    def escape(self) -> None:
-        """Cancel the visible job: Escape was pressed."""
-        self.cancel()
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
-            self.escape()
+            self.cancel()
         else:
             super().keyPressEvent(event)

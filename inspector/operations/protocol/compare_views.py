@@ -16,7 +16,6 @@ from msgspec import Struct, field
 from inspector.core.edit import Edit
 from inspector.core.field import Value
 from inspector.core.span import Span, Spans
-from inspector.operations.protocol.views import Explanation, MemberRow
 
 A, B, NEITHER = "a", "b", "neither"
 """The sides, as JSON names them."""
@@ -354,15 +353,6 @@ class DifferenceQuery(Struct, frozen=True):
     text: str = ""
     order: Order = Order.FOUND
     descending: bool = False
-
-
-class SideByte(Struct, frozen=True):
-    """A byte of one side: what explains it, the bytes from it on, and its member with the stored bytes of that."""
-
-    explanation: Explanation
-    data: bytes
-    member: MemberRow | None
-    stored: Spans
 
 
 class Compared(Struct, frozen=True):

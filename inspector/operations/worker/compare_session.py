@@ -24,10 +24,9 @@ from inspector.operations.protocol.compare_views import (
     Level,
     Order,
     Side,
-    SideByte,
     Version,
 )
-from inspector.operations.protocol.views import Page, Target
+from inspector.operations.protocol.views import Explanation, Page, Target
 from inspector.operations.session.navigation import Navigation
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -95,13 +94,9 @@ class Comparer:
         """The runs of leaves on one side. Raises SourceError."""
         return self._side(side).runs(0, start, stop)
 
-    def side_byte(self, side: str, offset: int, length: int) -> SideByte:
-        """What a byte of one side is. Raises OperationError and SourceError."""
-        session = self._side(side)
-        explanation, data = session.explain(0, offset), session.read(0, offset, length)
-        if (member := explanation.member) is None:
-            return SideByte(explanation, data, None, ())
-        return SideByte(explanation, data, session.member(member), session.place(member).spans)
+    def side_byte(self, side: str, offset: int) -> Explanation:
+        """What explains a byte of one side. Raises OperationError and SourceError."""
+        return self._side(side).explain(0, offset)
 
     def find(
         self, progress: Progress, side: str, pattern: bytes, start: int, backwards: bool, ignore_case: bool

@@ -9,7 +9,7 @@ from inspector.core.field import Run
 from inspector.core.kinds import Kind, Role, role_of
 from inspector.core.span import Span
 from inspector.drawing.colouring import ColourBy, Paint
-from inspector.gui.hex.highlights import Tint, clip_tints, contour, merged, outline_of, overlaps, tints
+from inspector.gui.hex.highlights import Tint, clip_tints, merged, outline_of, overlaps, tints
 
 
 def run(start: int, stop: int, kind: Kind, shade: int = 0) -> Run:
@@ -66,40 +66,6 @@ def test_joined_spans_are_sorted_apart_and_inside(some: list[tuple[int, int]]) -
 def test_an_empty_span_marks_its_byte_or_the_last_one() -> None:
     assert merged([(5, 5), (100, 100)], 100) == [Span(5, 6), Span(99, 100)]
     assert merged([(0, 0)], 0) == []
-
-
-def test_a_field_of_three_rows_has_one_outline() -> None:
-    field = [Span(12, 36)]
-
-    first, second, third = (contour(field, Span(start, start + 16), 16) for start in (0, 16, 32))
-
-    assert first == ([Span(12, 16)], [Span(12, 16)], [])
-    assert second == ([Span(16, 32)], [Span(16, 28)], [Span(20, 32)])
-    assert third == ([Span(32, 36)], [], [Span(32, 36)])
-    assert contour(field, Span(48, 64), 16) is None
-
-
-def test_two_fields_in_a_row_have_sides_each() -> None:
-    found = contour([Span(2, 4), Span(6, 8)], Span(0, 16), 16)
-
-    assert found is not None
-    assert found.pieces == found.top == found.bottom == [Span(2, 4), Span(6, 8)]
-
-
-@given(spans, st.integers(0, 6), st.sampled_from([8, 16]))
-def test_lines_run_exactly_where_inside_and_outside_meet(some: list[tuple[int, int]], row: int, columns: int) -> None:
-    inside = {byte for start, stop in merged(some, 100) for byte in range(start, stop)}
-    span = Span(min(row * columns, 100), min((row + 1) * columns, 100))
-
-    found = contour(merged(some, 100), span, columns)
-
-    here = [byte for byte in range(*span) if byte in inside]
-    if found is None:
-        assert not here
-        return
-    assert [byte for piece in found.pieces for byte in range(*piece)] == here
-    assert [byte for line in found.top for byte in range(*line)] == [b for b in here if b - columns not in inside]
-    assert [byte for line in found.bottom for byte in range(*line)] == [b for b in here if b + columns not in inside]
 
 
 COLUMNS = 4

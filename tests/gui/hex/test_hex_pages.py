@@ -184,14 +184,6 @@ def gathered(model: HexModel, start: int, stop: int) -> list[bytes]:
     return found
 
 
-def test_gathering_what_is_here_asks_nobody() -> None:
-    owner = Owner(PAGE)
-    owner.model.request(0, PAGE)
-    owner.deliver_all()
-
-    assert gathered(owner.model, 10, 14) == [b"\1" * 4]
-
-
 def test_what_is_shown_until_it_is_fetched_again_is_not_gathered() -> None:
     owner = Owner(100 * PAGE)
     owner.model.request(0, PAGE)

@@ -248,7 +248,6 @@ def test_nothing_to_show_is_said_and_nothing_breaks(show: Show, size: int | None
     shown = show()
     view = shown.view
     view.setModel(None if size is None else HexModel(size, lambda *_: None, view))
-    view.setEmptyText("There are no bytes.")
 
     for key in (Key.Key_Right, Key.Key_PageDown, Key.Key_End, Key.Key_Tab, Key.Key_A):
         shown.press(key, SHIFT)

@@ -20,8 +20,16 @@ from inspector.gui.app.actions.comparisons import Comparisons
 from inspector.gui.app.tabs import TabBar
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.combine import CombineDialog
-from inspector.gui.tabs.compare_parts import IN_A, KIND, RIGHT, ROLES, WHAT, AlignedModel
-from inspector.gui.tabs.compare_tab import NOT_ALIGNED, CompareTab
+from inspector.gui.tabs.compare_tab import (
+    IN_A,
+    KIND,
+    NOT_ALIGNED,
+    RIGHT,
+    ROLES,
+    WHAT,
+    AlignedModel,
+    CompareTab,
+)
 from inspector.operations.protocol.compare_views import A, B, Change, Level
 from tests.gui.conftest import WAIT, Copied, Sample, Show, dialog_of, press, settle
 from tests.sweeping import in_the_sweep
@@ -71,8 +79,8 @@ def carets(tab: CompareTab) -> list[int]:
 
 
 def model_of(tab: CompareTab, side: str) -> AlignedModel:
-    model = tab.views[side].aligned_model()
-    assert model is not None
+    model = tab.views[side].model()
+    assert isinstance(model, AlignedModel)
     return model
 
 
@@ -86,14 +94,13 @@ def test_both_sides_stand_aligned_scroll_in_step_and_are_enlarged_together(
 
     qtmodeltester.check(tab.model)
     assert tab.sentence.text().endswith("2 runs of bytes differ (513 bytes); A is right.")
-    assert tab.captions[A].text() == "A: two-entries.tacozip (sound)"
-    assert tab.captions[B].text() == "B: damaged.tacozip (damaged)"
+    assert tab.views[A].caption.text() == "A: two-entries.tacozip (sound)"
+    assert tab.views[B].caption.text() == "B: damaged.tacozip (damaged)"
     a, b = model_of(tab, A), model_of(tab, B)
     assert a.size == b.size == sample("two-entries.tacozip").stat().st_size
-    assert b.bytes_at(1_000, 1_600) == [
-        (1_000, damaged.read_bytes()[1_000:1_024]),
-        (1_024 + LOST, damaged.read_bytes()[1_024 : 1_024 + 64]),
-    ]
+    there = damaged.read_bytes()
+    assert b.bytes_at(1_000, 1_600) == [(1_000, there[1_000:1_024] + bytes(LOST) + there[1_024 : 1_024 + 64])]
+    assert b.gaps(1_000, 1_600) == [(1_024, 1_024 + LOST)]
     assert [(each.start, each.stop, each.paint.what) for each in b.tints_at(1_000, 1_600)] == [(1_024, 1_536, Role.GAP)]
     assert [each.paint.what for each in a.tints_at(1_000, 1_600)] == [ROLES[Change.REMOVED]]
     found = rows(tab)
@@ -108,11 +115,6 @@ def test_both_sides_stand_aligned_scroll_in_step_and_are_enlarged_together(
     QTest.keyClick(one, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
     assert other.top() == one.top() > 0
     assert other.caret() == one.caret() == a.size - 1
-    tab.in_step.click()
-    QTest.keyClick(one, Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
-    assert one.top() == 0
-    assert other.top() > 0
-    tab.in_step.click()
 
     before = one.look.cell
     other.zoomRequested.emit(6)
@@ -128,8 +130,8 @@ def test_different_formats_have_a_list_and_no_bytes_and_nothing_to_take(
     assert tab._byte_stack.shown_sentence() == NOT_ALIGNED
     assert {row[KIND] for row in rows(tab)} == {"member only in A", "member only in B"}
     select(tab, qtbot, "member only in A")
-    assert not tab.take[A].isEnabled()
-    assert not tab.take[B].isEnabled()
+    assert not tab.views[A].take.isEnabled()
+    assert not tab.views[B].take.isEnabled()
     assert not tab.combine.isEnabled()
 
 
@@ -153,7 +155,7 @@ def test_a_row_of_two_datasets_leads_to_the_bytes_of_its_range(
 
     bytes_tab = shown(window)
     assert bytes_tab is not tab
-    names = [each.text().partition(" (")[0] for each in bytes_tab.captions.values()]
+    names = [each.caption.text().partition(" (")[0] for each in bytes_tab.views.values()]
     assert names == [f"A: {changed.name}", f"B: {changed.name}"]
     assert carets(bytes_tab) == [515, 515]
 
@@ -239,21 +241,7 @@ def brackets(tab: CompareTab, side: str) -> dict[str, tuple[int, int]]:
     return {each.structure.label: (each.structure.start, each.structure.stop) for each in found}
 
 
-def facts(tab: CompareTab, side: str) -> tuple[str, str, str]:
-    """The place, the member and the place in it of a side's byte."""
-    about = tab.byte.about[side].facts
-    return tab.byte.places[side].text(), about["Member"].plain_text(), about["In member"].plain_text()
-
-
-def values(tab: CompareTab, name: str) -> tuple[str, str, bool]:
-    """A value of both sides, and whether it is bold because they differ."""
-    model = tab.byte.inspector.model()
-    row = [model.index(at, 0).data() for at in range(model.rowCount())].index(name)
-    a, b = (str(model.index(row, column).data()) for column in (1, 2))
-    return a, b, bool(model.index(row, 1).data(Qt.ItemDataRole.FontRole).bold())
-
-
-def test_structures_and_values_of_both_sides_stand_beside_each_other(
+def test_structures_of_both_sides_stand_beside_each_other_and_what_a_byte_means_is_said_of_both(
     window: Window, qtbot: QtBot, sample: Sample, damaged: Path
 ) -> None:
     window.resize(1800, 900)
@@ -275,21 +263,11 @@ def test_structures_and_values_of_both_sides_stand_beside_each_other(
     assert tab.views[B].hasFocus()
 
     tab.go_to(FLIPPED)
-    qtbot.waitUntil(lambda: facts(tab, A)[0] == "A: 0xBB8 (3,000)")
-    assert facts(tab, B)[0] == "B: 0x9B8 (2,488)"
-    # The block is gone from the first member, whose header still claims as many bytes.
-    assert [facts(tab, side)[1].split("\n")[0] for side in (A, B)] == ["DATA/tile_0002.png", "DATA/tile_0001.png"]
-    one, other = data.index(b"\x89PNG"), data.index(b"\x89PNG", 1_000)
-    assert facts(tab, A)[2].startswith(f"byte {FLIPPED - other} of ")
-    assert facts(tab, B)[2].startswith(f"byte {FLIPPED - LOST - one:,} of ")
-    assert values(tab, "u8") == (str(data[FLIPPED]), str(data[FLIPPED] ^ 1), True)
-    tab.go_to(0)
-    qtbot.waitUntil(lambda: tab.byte.about[A].title.text() == tab.byte.about[B].title.text() == "LFH Signature")
-    signature = f"{int.from_bytes(data[:4], 'little'):,}"
-    assert values(tab, "u32 LE") == (signature, signature, False)
-    tab.go_to(1_024)  # B has nothing here
-    qtbot.waitUntil(lambda: tab.byte.about[B].title.text() == "B has nothing here.")
-    assert values(tab, "u8")[:2] == (str(data[1_024]), "–")
+    qtbot.waitUntil(lambda: tab.meaning.text().startswith("A: ") and "   B: " in tab.meaning.text())
+    tab.go_to(1_024)
+    qtbot.waitUntil(lambda: tab.meaning.text().startswith("A: "))
+    assert tab.caret.text().endswith("B has nothing here")
+    assert "B: " not in tab.meaning.text()
 
 
 # ---- the list ------------------------------------------------------------------------------------------------------
@@ -426,7 +404,7 @@ def test_a_difference_of_equal_length_becomes_a_pending_change_and_another_goes_
     tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
 
     select(tab, qtbot, "bytes changed")
-    qtbot.mouseClick(tab.take[B], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(tab.views[B].take, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: window.tab() is not None)
     settle(qtbot, window)
     changed = window.tab()
@@ -445,7 +423,7 @@ def test_a_difference_of_equal_length_becomes_a_pending_change_and_another_goes_
 
     window.tabs.setCurrentWidget(tab)
     select(tab, qtbot, "bytes only in A")
-    qtbot.mouseClick(tab.take[B], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(tab.views[B].take, Qt.MouseButton.LeftButton)
     dialog = combine_dialog(window, qtbot)
     assert dialog.model.texts(0)[:2] == ("A", "by hand")
     assert "stays wrong" in {dialog.model.texts(row)[1] for row in range(dialog.model.count)}
@@ -480,7 +458,7 @@ def test_a_chosen_file_is_compared_with_the_archive_shown_and_so_are_two_selecti
     choose(window, damaged)
     settle(qtbot, window)
     assert shown(window).sentence.text().endswith("A is right.")
-    assert shown(window).captions[B].text().startswith("B: damaged.tacozip")
+    assert shown(window).views[B].caption.text().startswith("B: damaged.tacozip")
 
     window.tabs.setCurrentWidget(tab)
     press(window, "compare_selection")
@@ -492,9 +470,9 @@ def test_a_chosen_file_is_compared_with_the_archive_shown_and_so_are_two_selecti
     press(window, "compare_selection")
     settle(qtbot, window)
     compared_ = shown(window)
-    assert compared_.captions[A].text() == "A: two-entries.tacozip (bytes 1,000..1,300)"
+    assert compared_.views[A].caption.text() == "A: two-entries.tacozip (bytes 1,000..1,300)"
     assert [row[KIND] for row in rows(compared_)] == ["bytes only in A", "bytes only in B"]
-    assert not compared_.take[A].isEnabled()
+    assert not compared_.views[A].take.isEnabled()
 
 
 def drop(bar: TabBar, at: int, path: Path) -> None:
@@ -526,7 +504,7 @@ def test_a_file_dropped_on_a_tab_is_compared_or_opened_and_two_tabs_are_compared
 
     drop_and_choose("Compare With two-entries.tacozip")
     assert window.tab() is None
-    assert shown(window).captions[B].text().startswith("B: damaged.tacozip")
+    assert shown(window).views[B].caption.text().startswith("B: damaged.tacozip")
     press(window, "close_tab")
     drop_and_choose("Open")
     tab = window.tab()
@@ -557,7 +535,7 @@ def test_pending_changes_the_last_write_and_earlier_ones_are_compared_with_the_s
     press(window, "compare_before")
     settle(qtbot, window)
     before = shown(window)
-    assert before.captions[B].text() == "B: plain.zip (with the pending changes, damaged)"
+    assert before.views[B].caption.text() == "B: plain.zip (with the pending changes, damaged)"
     assert before.sentence.text().endswith("A is right.")
 
     press(window, "close_tab")
@@ -566,7 +544,7 @@ def test_pending_changes_the_last_write_and_earlier_ones_are_compared_with_the_s
     qtbot.waitUntil(lambda: tab.editing.revert is not None)
     press(window, "compare_before")
     settle(qtbot, window)
-    assert shown(window).captions[A].text() == "A: plain.zip (before the last write, sound)"
+    assert shown(window).views[A].caption.text() == "A: plain.zip (before the last write, sound)"
     assert shown(window).sentence.text().endswith("A is right.")
 
     press(window, "close_tab")
@@ -580,7 +558,7 @@ def test_pending_changes_the_last_write_and_earlier_ones_are_compared_with_the_s
     settle(qtbot, window)
     settle(qtbot, window)
     earlier = shown(window)
-    assert earlier.captions[A].text().startswith("A: plain.zip (before ")
+    assert earlier.views[A].caption.text().startswith("A: plain.zip (before ")
     assert model_of(earlier, A).bytes_at(1_000, 1_001) == [(1_000, old)]
     assert model_of(earlier, B).bytes_at(1_000, 1_001) == [(1_000, b"!")]
 
@@ -603,7 +581,7 @@ def test_what_was_opened_is_compared_with_what_is_on_disk_now(
     settle(qtbot, window)
 
     found = shown(window)
-    assert "plain.zip (as it was opened" in found.captions[A].text()
+    assert "plain.zip (as it was opened" in found.views[A].caption.text()
     assert [row[KIND] for row in rows(found) if row[KIND].startswith("bytes")] == [
         "bytes only in B" if grown else "bytes changed"
     ]
@@ -638,13 +616,9 @@ def test_a_comparison_is_cancelled_and_leaves_no_worker(window: Window, qtbot: Q
     assert window.start_page.isVisible()
 
 
-def test_a_comparison_is_swapped_and_outlives_its_worker(
-    window: Window, qtbot: QtBot, sample: Sample, damaged: Path
-) -> None:
-    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
-    qtbot.mouseClick(tab.swap, Qt.MouseButton.LeftButton)
-    settle(qtbot, window)
-    assert tab.captions[A].text() == "A: damaged.tacozip (damaged)"
+def test_a_comparison_outlives_its_worker(window: Window, qtbot: QtBot, sample: Sample, damaged: Path) -> None:
+    tab = compared(window, qtbot, damaged, sample("two-entries.tacozip"))
+    assert tab.views[A].caption.text() == "A: damaged.tacozip (damaged)"
     assert tab.sentence.text().endswith("B is right.")
 
     assert tab.client.link.process is not None
