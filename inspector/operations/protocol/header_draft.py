@@ -144,13 +144,6 @@ def set_count(draft: HeaderDraft, count: int) -> HeaderDraft:
     return HeaderDraft(count, (*draft.entries[:count], *emptied, *draft.entries[count + len(emptied) :]))
 
 
-def add(draft: HeaderDraft, entry: TacoEntry = EMPTY) -> HeaderDraft:
-    """The draft with one more entry in use, after the others."""
-    if draft.count >= MAX_ENTRIES:
-        raise OperationError(f"All {MAX_ENTRIES} entries are in use. Remove one first.")
-    return replace(set_entry(draft, draft.count, entry), count=draft.count + 1)
-
-
 def remove(draft: HeaderDraft, index: int) -> HeaderDraft:
     """The draft without entry ``index``; the later ones in use move up."""
     _used(draft, index)
@@ -165,11 +158,6 @@ def move(draft: HeaderDraft, index: int, to: int) -> HeaderDraft:
     entries = list(draft.entries)
     entries.insert(to, entries.pop(index))
     return HeaderDraft(draft.count, tuple(entries))
-
-
-def clear(draft: HeaderDraft) -> HeaderDraft:
-    """The draft without entries."""
-    return replace(draft, count=0, entries=(EMPTY,) * MAX_ENTRIES)
 
 
 def with_changes(draft: HeaderDraft, entries: Mapping[int, TacoEntry], count: int | None = None) -> HeaderDraft:

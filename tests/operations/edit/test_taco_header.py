@@ -20,8 +20,6 @@ from inspector.operations.protocol.header_draft import (
     EMPTY,
     EntryTarget,
     HeaderDraft,
-    add,
-    clear,
     move,
     parse_cell,
     parse_entry,
@@ -135,13 +133,10 @@ def test_a_cell_takes_a_pair_where_the_comma_groups_no_digits() -> None:
 
 def test_drafts() -> None:
     assert set_entry(draft(A, B), 1, (7, 20)) == draft(A, (7, 20))
-    assert add(draft(A), B) == draft(A, B)
-    assert add(draft(A)) == draft(A, EMPTY)
     assert remove(draft(A, B, C), 0) == draft(B, C)
     assert remove(draft(A), 0) == draft()
     assert move(draft(A, B, C), 0, 2) == draft(B, C, A)
     assert move(draft(A, B, C), 2, 0) == draft(C, A, B)
-    assert clear(draft(A, B, unused=(C,))) == draft()
     assert set_count(draft(A, B, C), 1) == draft(A)
 
 
@@ -168,7 +163,6 @@ def test_an_entry_that_is_set_comes_into_use_unless_the_count_says_otherwise() -
         lambda: set_entry(draft(), -1, A),
         lambda: set_entry(draft(), 0, (2**64, 0)),
         lambda: set_entry(draft(), 0, (-1, 0)),
-        lambda: add(draft(*[A] * 7)),
         lambda: remove(draft(A), 1),
         lambda: remove(draft(), 0),
         lambda: move(draft(A, B), 0, 2),

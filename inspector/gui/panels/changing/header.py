@@ -10,7 +10,6 @@ from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QSignalB
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QCheckBox,
     QLabel,
     QLineEdit,
     QPushButton,
@@ -42,8 +41,6 @@ from inspector.operations.protocol.header_draft import (
     HeaderDraft,
     HeaderView,
     TacoEntry,
-    add,
-    clear,
     move,
     parse_cell,
     remove,
@@ -60,26 +57,6 @@ EDITABLE = (OFFSET, LENGTH)
 ORIGIN = "header"
 ONLY_TACO = "Only TACO archives have an editable header."
 Change = Callable[[HeaderDraft], HeaderDraft]
-Buttons = dict[str, tuple[str, str, Callable[[HeaderDraft, int], HeaderDraft], Callable[[int, int], bool]]]
-
-CHANGES: Buttons = {
-    "add": ("A&dd", "Add an entry", lambda draft, _: add(draft), lambda used, _: used < MAX_ENTRIES),
-    "remove": ("Re&move", "Remove the selected entry; later entries move up", remove, lambda used, row: row < used),
-    "up": (
-        "&Up",
-        "Move the selected entry up",
-        lambda draft, row: move(draft, row, row - 1),
-        lambda used, row: 0 < row < used,
-    ),
-    "down": (
-        "Dow&n",
-        "Move the selected entry down",
-        lambda draft, row: move(draft, row, row + 1),
-        lambda used, row: row + 1 < used,
-    ),
-    "clear": ("C&lear", "Remove all entries", lambda draft, _: clear(draft), lambda used, _: used > 0),
-}
-"""Buttons by name: text, tip, the change of the selected row, and whether it can be made with so many in use."""
 
 
 class HeaderPanel(QWidget):
@@ -100,7 +77,6 @@ class HeaderPanel(QWidget):
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
         self.table.setItemDelegate(NumberEditor(self.table, self._problem, self._show_message))
         self.count = number_of("Entries in use", 0, MAX_ENTRIES, 0)
-        self.hexadecimal = QCheckBox("He&x")
         self.about = Details("About the TACO header")
         self.writes = HeaderWrites()
         self._stale = self._is_own_edit = False
@@ -110,14 +86,16 @@ class HeaderPanel(QWidget):
         self._spans: Spans = ()
         self._member: int | None = None
         self.buttons = {
-            **{name: self._button(text, tip, change) for name, (text, tip, change, _) in CHANGES.items()},
+            "remove": self._button("Re&move", "Remove the selected entry; later entries move up", remove),
+            "up": self._button("&Up", "Move the selected entry up", lambda draft, row: move(draft, row, row - 1)),
+            "down": self._button("Dow&n", "Move the selected entry down", lambda draft, row: move(draft, row, row + 1)),
             "member": push_button(
                 "Point to Mem&ber", "Point the selected entry to the data of the selected member", self.point_to_member
             ),
             "bytes": push_button("Point to B&ytes", "", self.point_to_bytes),
         }
         tools = FlowLayout(GRID, 2 * GRID)
-        tools.add(label_of("&In use", self.count), self.count, *self.buttons.values(), self.hexadecimal)
+        tools.add(label_of("&In use", self.count), self.count, *self.buttons.values())
         # Side by side, because panels at the bottom are wide and low.
         rows = in_row((self.table, 3), (self.writes, 2), gap=0)
         self._editor = page_of(in_column(tools, (rows, 1), self.about, gap=GRID))
@@ -129,19 +107,17 @@ class HeaderPanel(QWidget):
         editing.changed.connect(self._pending_changed)
         document.selected.connect(self._selection_changed)
         self.model.typed.connect(self._typed)
-        self.model.refused.connect(self._show_message)
-        self.hexadecimal.toggled.connect(self.model.set_hexadecimal)
         self.count.valueChanged.connect(lambda number: self._change(lambda draft: set_count(draft, number)))
         self.table.selectionModel().currentChanged.connect(self._current_changed)
         self._selection_changed(document.selection)
         self._refresh()
 
     def _button(self, text: str, tip: str, change: Callable[[HeaderDraft, int], HeaderDraft]) -> QPushButton:
-        return push_button(text, tip, lambda: self._change_row(change))
+        def press() -> None:
+            row = self._row()
+            self._change(lambda draft: change(draft, row))
 
-    def _change_row(self, change: Callable[[HeaderDraft, int], HeaderDraft]) -> None:
-        row = self._row()
-        self._change(lambda draft: change(draft, row))
+        return push_button(text, tip, press)
 
     # ---- display -----------------------------------------------------------------------------------------------
 
@@ -182,8 +158,7 @@ class HeaderPanel(QWidget):
     def shows_writes(self, edit: Edit) -> bool:
         """Whether the writes of an edit are on the screen, or it makes none in the header."""
         view = self.model.view
-        makes_none = view is None or not touches(edit, view)
-        return makes_none or not self.writes.visibleRegion().isEmpty()
+        return view is None or not touches(edit, view) or not self.writes.visibleRegion().isEmpty()
 
     def _add_edit(self, edit: Edit) -> None:
         self._is_own_edit = True
@@ -208,8 +183,13 @@ class HeaderPanel(QWidget):
         view, draft, row, span = self.model.view, self._draft, self._row(), self._target_span()
         editable = view is not None and draft is not None and not view.why_not
         used = draft.count if draft is not None else 0
-        possible = {name: rule(used, row) for name, (*_, rule) in CHANGES.items()}
-        possible |= {"member": self._member is not None, "bytes": span is not None}
+        possible = {
+            "remove": row < used,
+            "up": 0 < row < used,
+            "down": row + 1 < used,
+            "member": self._member is not None,
+            "bytes": span is not None,
+        }
         where = "the selected bytes" if span is None else f"{in_bytes(span.size)} at {hexadecimal(span.start)}"
         self.buttons["bytes"].setToolTip(f"Point the selected entry to {where}")
         self.count.setEnabled(editable)
@@ -311,20 +291,16 @@ class HeaderEntriesModel(Rows):
 
     Signals:
         typed(int entry, int column, object typed): a number was entered in OFFSET or LENGTH, or both as a pair.
-        refused(str): the text is not a valid number.
     """
 
     typed = Signal(int, int, object)
-    refused = Signal(str)
 
     def __init__(self, parent: QObject | None = None) -> None:
-        numbers = (("Offset", lambda entry: entry.offset), ("Length", lambda entry: entry.length))
-        offset, length = (self._number_column(title, number) for title, number in numbers)
         doubt = severity_icon(Severity.WARNING)
         columns = (
             Column("Entry", lambda entry: f"{entry.index}{'' if entry.used else ' (unused)'}", 84, _tip, roles=_UNUSED),
-            offset,
-            length,
+            self._number_column("Offset", lambda entry: entry.offset),
+            self._number_column("Length", lambda entry: entry.length),
             Column(
                 "Points to",
                 lambda entry: entry.words,
@@ -336,37 +312,26 @@ class HeaderEntriesModel(Rows):
         )
         super().__init__(columns, parent)
         self.view: HeaderView | None = None
-        self._hexadecimal = False
 
     def _number_column(self, title: str, number: Callable[[EntryView], int]) -> Column:
-        def text(entry: EntryView, grouped_by: str = ",") -> str:
-            return f"0x{number(entry):X}" if self._hexadecimal else f"{number(entry):{grouped_by}}"
-
         def font(entry: EntryView) -> QFont | None:
             before = self.view.before if self.view is not None else ()
             return _font(entry, changed=bool(before) and number(entry) != number(before[entry.index]))
 
         roles: dict[int, Callable[[EntryView], Any]] = {
-            Qt.ItemDataRole.EditRole: lambda entry: text(entry, ""),
+            Qt.ItemDataRole.EditRole: lambda entry: str(number(entry)),
             Qt.ItemDataRole.FontRole: font,
         }
-        return Column(title, text, 190, _tip, roles=roles)
+        return Column(title, lambda entry: grouped(number(entry)), 190, _tip, roles=roles)
 
     def show_header(self, view: HeaderView | None) -> None:
         """Show a header, or none."""
-        is_same_size = view is not None and self.view is not None
-        self.view = view
-        if is_same_size and view is not None:
+        shown, self.view = self.view, view
+        if shown is not None and view is not None:
             self._rows = view.entries
             self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, TARGET))
         else:
             self.show(view.entries if view is not None else ())
-
-    def set_hexadecimal(self, on: bool) -> None:
-        """Show numbers in hexadecimal, or in decimal."""
-        self._hexadecimal = on
-        if self.view is not None:
-            self.dataChanged.emit(self.index(0, OFFSET), self.index(self.rowCount() - 1, LENGTH))
 
     def entry(self, row: int) -> EntryView | None:
         """The entry in a row, None if there is no such row."""
@@ -379,16 +344,12 @@ class HeaderEntriesModel(Rows):
         editable = index.column() in EDITABLE and self.view is not None and not self.view.why_not
         return flags | Qt.ItemFlag.ItemIsEditable if editable else flags
 
-    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Emit ``typed`` or ``refused``; the cell changes with the next HeaderView."""
-        if role != Qt.ItemDataRole.EditRole or index.column() not in EDITABLE:
-            return False
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # noqa: ARG002 - of Qt
+        """Emit ``typed``, unless it is no number, as the editor has said; the cell changes with the next HeaderView."""
         try:
-            typed = parse_cell(str(value))
-        except OperationError as error:
-            self.refused.emit(str(error))
+            self.typed.emit(index.row(), index.column(), parse_cell(str(value)))
+        except OperationError:
             return False
-        self.typed.emit(index.row(), index.column(), typed)
         return True
 
 
@@ -434,21 +395,22 @@ class NumberEditor(QStyledItemDelegate):
     ) -> QWidget:
         editor = QLineEdit(parent)
         editor.setAccessibleName("Offset" if index.column() == OFFSET else "Length")
-        editor.addAction(severity_icon(Severity.ERROR), QLineEdit.ActionPosition.TrailingPosition).setVisible(False)
-        cell = (index.row(), index.column())
-        editor.textChanged.connect(lambda text: self._validate(editor, cell, text))
-        return editor
+        mark = editor.addAction(severity_icon(Severity.ERROR), QLineEdit.ActionPosition.TrailingPosition)
+        mark.setVisible(False)
+        row, column = index.row(), index.column()
 
-    def _validate(self, editor: QLineEdit, cell: tuple[int, int], text: str) -> None:
-        try:
-            problem = self._problem(*cell, parse_cell(text))
-        except OperationError as error:
-            problem = str(error)
-        editor.setProperty("wrong", bool(problem))
-        editor.style().polish(editor)  # for the rules that look at the property
-        for mark in editor.actions():
+        def validate(text: str) -> None:
+            try:
+                problem = self._problem(row, column, parse_cell(text))
+            except OperationError as error:
+                problem = str(error)
+            editor.setProperty("wrong", bool(problem))
+            editor.style().polish(editor)  # for the rules that look at the property
             mark.setVisible(bool(problem))
-        self._show_message(problem)
+            self._show_message(problem)
+
+        editor.textChanged.connect(validate)
+        return editor
 
 
 # ---- the writes ------------------------------------------------------------------------------------------------------
