@@ -136,7 +136,7 @@ class TrialFlow(Flow):
 
     def ask_append(self) -> None:
         """Ask what is appended, and replay that."""
-        from inspector.gui.dialogs.append import AppendDialog
+        from inspector.gui.dialogs.inputs import AppendDialog
         from inspector.operations.protocol.replay_views import AppendWrites
 
         def replay(draft: Draft) -> None:

@@ -286,7 +286,7 @@ def archive_client(location: str, connection: Connection, parent: QObject) -> Cl
 
 
 def create_client(parent: QObject) -> Client[CreateRequests]:
-    """A worker that inspects input files, creates archives and searches catalogues."""
+    """A worker that inspects input files and creates archives."""
     return Client("CreateRequests", purpose="inspect files and create archives", parent=parent)
 
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from inspector.core.program.progress import CANCELLED, Eta
 from inspector.core.program.redaction import strip_credentials
+from inspector.gui.dialogs.inputs import ArchiveOptions, InputsPanel, OptionError
 from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import Job, create_client
 from inspector.gui.kit.building import choice_of, dressed, in_column, in_row, page_of, progress_bar
@@ -19,8 +20,6 @@ from inspector.gui.kit.files import ask_for_folder, ask_for_new_file
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.style import EDGE, GRID, PAGE_PX, on_grid
 from inspector.gui.kit.widgets import ElidedLabel, MessageBar, label_of, push_button
-from inspector.gui.panels.archive_options import ArchiveOptions, OptionError
-from inspector.gui.panels.inputs import InputsPanel
 from inspector.gui.panels.s3_connection import S3Target
 from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.side_tab import SideTab
@@ -36,8 +35,6 @@ KINDS = {
     ArchiveKind.DATAS3T: "datas3t dataset",
 }
 SUFFIXES = {ArchiveKind.CAF: ".caf", ArchiveKind.RCA: ".rca", ArchiveKind.TACO: ".tacozip"}
-MAX_SUGGESTIONS = 1_000
-"""Members that are suggested for a TACO header entry."""
 
 
 class NewArchiveTab(SideTab):
@@ -77,7 +74,7 @@ class NewArchiveTab(SideTab):
         self.target.textChanged.connect(self._change_target)
         self.target.editingFinished.connect(self._find_unfinished)
         self.options.changed.connect(self.inputs.reload_later)
-        self.inputs.contentsChanged.connect(self._contents_changed)
+        self.inputs.contentsChanged.connect(self._enable)
         self.message.acted.connect(lambda: self.chosen.emit(self._created))
         self._change_kind()
 
@@ -182,12 +179,6 @@ class NewArchiveTab(SideTab):
             self.message.say(sentence)
         else:
             self.remove_unfinished.setChecked(False)
-
-    def _contents_changed(self) -> None:
-        contents = self.inputs.contents
-        if contents is not None:
-            self.options.taco.offer([row.name for row in contents.rows[:MAX_SUGGESTIONS] if not row.trouble])
-        self._enable()
 
     def missing(self) -> str:
         """What is missing before the archive can be created, "" if nothing is."""

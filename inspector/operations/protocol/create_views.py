@@ -23,10 +23,9 @@ class Draft(Struct, frozen=True):
 
     ``target`` is a file or an object; for datas3t the folder or prefix that is the root of a bucket. ``connection``
     says how to reach S3. ``max_size`` is in bytes, 0 for the default; ``catalogue`` is a file or empty. ``level`` is
-    that of zstd, 0 for the default; ``convention`` of the hashes is ``rcarch`` or ``spec``. ``entries`` of a TACO
-    header are ``OFFSET,LENGTH`` or ``=`` and the name of a member. ``first_key`` numbers the files in order; with None
-    their names are the keys. ``remove_unfinished``: remove leftovers of killed runs at the target first. ``grows``:
-    append to the existing archive.
+    that of zstd, 0 for the default; ``convention`` of the hashes is ``rcarch`` or ``spec``. ``first_key`` numbers the
+    files in order; with None their names are the keys. ``remove_unfinished``: remove leftovers of killed runs at the
+    target first. ``grows``: append to the existing archive.
     """
 
     kind: ArchiveKind
@@ -38,7 +37,6 @@ class Draft(Struct, frozen=True):
     level: int = 0
     convention: str = "spec"
     sync: bool = True
-    entries: tuple[str, ...] = ()
     dataset: str = ""
     first_key: int | None = None
     per_range: int = 1_000
@@ -80,13 +78,6 @@ class CreateResult(Struct, frozen=True):
     path: str
     sentence: str
     warnings: tuple[str, ...]
-
-
-class FoundPlaces(Struct, frozen=True):
-    """Locations of members from a catalogue; ``more``: there are further ones."""
-
-    places: tuple[Place, ...]
-    more: bool
 
 
 class Place(Struct, frozen=True):

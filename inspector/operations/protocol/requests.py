@@ -76,7 +76,7 @@ else:
         changes="append make_repairs recover take_back write",
     )
     ProfileRequests = Requests(jobs="profiles", shows="attempt")
-    CreateRequests = Requests(jobs="profiles", shows="attempt find look unfinished", writes="create")
+    CreateRequests = Requests(jobs="profiles", shows="attempt look unfinished", writes="create")
     BrowseRequests = Requests(jobs="profiles", shows="attempt buckets page", writes="download")
     AuditRequests = Requests(at_once="page status", writes="audit")
     CompareRequests = Requests(

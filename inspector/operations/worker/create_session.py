@@ -1,10 +1,9 @@
-"""The session that creates archives: previews of their contents, creating them, and searching a catalogue."""
+"""The session that creates archives: previews of their contents, and creating them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from itertools import islice
 from pathlib import Path
 
 from inspector.core.edit import EditError
@@ -13,7 +12,7 @@ from inspector.core.numbers import count, rounded
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.formats.taco.write import WriteError, slots
-from inspector.operations.create import catalogue, creating, datas3t_packing
+from inspector.operations.create import creating, datas3t_packing
 from inspector.operations.create.creating import DEFAULT_MAX_BYTES, Created, create_caf, create_taco, size_of
 from inspector.operations.create.creating_rca import create_rca, rca_options
 from inspector.operations.create.datas3t_packing import PackingOptions, create_datas3t
@@ -27,20 +26,14 @@ from inspector.operations.protocol.create_views import (
     Contents,
     CreateResult,
     Draft,
-    FoundPlaces,
     InputRow,
 )
-from inspector.operations.protocol.header_draft import parse_entry
 from inspector.operations.session.remote import Connecting
 from inspector.sources.local.file import FileSource, Identity
 from inspector.sources.s3.address import is_s3, parse
 
 MAX_INPUT_ROWS = 5_000
 """Inputs listed in a preview."""
-MAX_FOUND_PLACES = 1_000
-"""Locations listed from a catalogue."""
-BY_NAME = "="
-"""The prefix of a TACO header entry that names a member."""
 
 
 class CreateSession(Connecting):
@@ -109,15 +102,6 @@ class CreateSession(Connecting):
         created = _create(progress, draft)
         path = draft.target if draft.kind is ArchiveKind.DATAS3T else created.archives[0].path
         return CreateResult(path, created.sentence, (*notes, *created.warnings))
-
-    def find(self, progress: Progress, path: str, name: str) -> FoundPlaces:
-        """The locations in a catalogue of members called ``name``, where a final ``*`` matches any rest.
-
-        Raises OperationError and SourceError.
-        """
-        progress.begin("Searching the catalogue", 0, "members")
-        places = tuple(islice(catalogue.find(Path(path), name), MAX_FOUND_PLACES + 1))
-        return FoundPlaces(places[:MAX_FOUND_PLACES], len(places) > MAX_FOUND_PLACES)
 
 
 def _folders(draft: Draft) -> list[Path]:
@@ -199,8 +183,5 @@ def _create(progress: Progress, draft: Draft) -> Created:
             options = rca_options(draft.level, draft.convention, draft.sync)
             return create_rca(*what, options, overwrite=overwrite, connection=connection)
         case ArchiveKind.TACO:
-            entries = [
-                each.removeprefix(BY_NAME) if each[:1] == BY_NAME else parse_entry(each) for each in draft.entries
-            ]
-            return create_taco(*what, entries=entries, overwrite=overwrite, connection=connection)
+            return create_taco(*what, overwrite=overwrite, connection=connection)
     return create_datas3t(*what, _packing(draft), connection=connection)

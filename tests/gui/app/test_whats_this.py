@@ -55,7 +55,7 @@ def views(root: QWidget) -> Iterator[QAbstractItemView]:
 @pytest.mark.usefixtures("said")
 def test_every_column_of_every_view_is_explained(show: Show, window: Window) -> None:
     every_panel(show(ROOT / "weather"))
-    for name in ("new_archive", "browse", "new_audit", "search_catalogue", "show_keys"):
+    for name in ("new_archive", "browse", "new_audit", "show_keys"):
         press(window, name)
     seen = set()
     for view in views(window):

@@ -28,7 +28,7 @@ from tests.gui.conftest import Show, press, settle
 
 ROOT = Path(__file__).parents[3] / "resources" / "samples"
 OPENING = (
-    *("ask_location", "search_catalogue", "extract", "add_bookmark", "show_settings"),
+    *("ask_location", "extract", "add_bookmark", "show_settings"),
     *("show_commands", "show_keys", "show_about", "open_files", "open_folder", "export_report"),
 )
 """Actions that open a dialog."""

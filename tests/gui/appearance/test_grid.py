@@ -48,7 +48,7 @@ FRAMED = (QAbstractScrollArea, QGroupBox, OverlayLabel)
 """Widgets whose margins are the frame that the style draws."""
 DIALOGS = (
     *("show_settings", "show_manual", "show_keys", "show_commands"),
-    *("ask_location", "extract", "search_catalogue", "append"),
+    *("ask_location", "extract", "append"),
 )
 
 

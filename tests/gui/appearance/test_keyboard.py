@@ -102,7 +102,7 @@ def keys_differ(root: QWidget, where: object) -> None:
 
 
 def keys_of_dialogs_differ(window: Window, qtbot: QtBot) -> None:
-    for name in ("ask_location", "search_catalogue", "show_settings", "show_keys", "extract"):
+    for name in ("ask_location", "show_settings", "show_keys", "extract"):
         before = set(window.findChildren(QDialog))
         press(window, name)
         qtbot.waitUntil(lambda before=before: bool(set(window.findChildren(QDialog)) - before), timeout=WAIT)

@@ -90,11 +90,11 @@ def why_another_program_rejects_it(hands: CountingHands, tab: Tab) -> None:
     hands.begin()
     hands.press(K.Key_R, M.ControlModifier | M.ShiftModifier)
     hands.settle()
-    hands.wait(lambda: bool(tab.reader.readers.model.rows))
-    table = tab.reader.readers.model
+    hands.wait(lambda: bool(tab.reader.readers.rows))
+    table = tab.reader.readers
     rows = [table.texts(row) for row in range(table.rowCount())]
     assert any(name == "rcarch" and verdict == "rejects" and "step" in why for name, _, verdict, why in rows)
-    assert tab.reader.readers.table.isVisible()
+    assert tab.reader.readers_table.isVisible()
     assert hands.actions <= 2
 
 

@@ -118,7 +118,7 @@ LISTS: dict[str, Callable[[Tab], ListView]] = {
     "Experiment": lambda tab: tab.experiment_panel.table,
     "Replay": lambda tab: tab.replay_panel.steps,
     "Requests": lambda tab: tab.request_panel.table,
-    "Reader": lambda tab: tab.reader.readers.table,
+    "Reader": lambda tab: tab.reader.readers_table,
 }
 
 

@@ -15,6 +15,7 @@ from inspector.gui.tabs.new_archive import NewArchiveTab
 from inspector.operations.protocol.create_views import ArchiveKind
 from tests.gui.conftest import WAIT, answer, dialog_of, press, settle
 from tests.gui.tabs.create_helpers import drop, dropped, new_archive, slow, tree
+from tests.sweeping import in_the_sweep
 
 __all__ = ["tree"]
 
@@ -23,12 +24,11 @@ def names(tab: NewArchiveTab) -> list[str]:
     return [tab.inputs.model.texts(row)[0] for row in range(tab.inputs.model.rowCount())]
 
 
-@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("kind", "file", "title"),
     [
-        (ArchiveKind.CAF, "n.caf", "CAF"),
-        (ArchiveKind.RCA, "n.rca", "RCA"),
+        in_the_sweep(ArchiveKind.CAF, "n.caf", "CAF"),
+        in_the_sweep(ArchiveKind.RCA, "n.rca", "RCA"),
         (ArchiveKind.TACO, "n.tacozip", "TACO"),
     ],
 )
@@ -76,42 +76,6 @@ def test_a_dataset_is_packed_with_a_first_key(window: Window, qtbot: QtBot, tree
     assert window.tab() is not None
 
 
-def test_an_archive_is_made_and_opened_and_entries_of_a_taco_header_are_members_or_numbers(
-    window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
-) -> None:
-    tab = new_archive(window, qtbot, ArchiveKind.TACO, tree)
-    assert names(tab) == ["1.txt", "sub/2.bin"]
-    assert tab.status.text() == "Choose where to write it."
-    assert not tab.begin.isEnabled()
-    first, second, third = tab.options.taco.entries[:3]
-    assert [first.itemText(at) for at in range(first.count())] == ["", "1.txt", "sub/2.bin"]
-    first.setEditText("sub/2.bin")
-    second.setEditText("157, 0x10")
-    third.setEditText("nowhere")
-    tab.target.setText(str(tmp_path / "n.tacozip"))
-    settle(qtbot, window)
-    tab.begin.click()
-    settle(qtbot, window)
-    assert "No member is named 'nowhere'" in tab.message.text.text()
-    assert not (tmp_path / "n.tacozip").exists()
-
-    third.setEditText("")
-    settle(qtbot, window)
-    assert not (tmp_path / "n.tacozip").exists()
-    tab.begin.click()
-    settle(qtbot, window)
-    assert "Created " in tab.message.text.text()
-    tab.message.button.click()
-    settle(qtbot, window)
-    opened = window.tab()
-    assert opened is not None
-    assert "TACO" in opened.banner.state.text()
-    assert "3 members" in opened.banner.state.text()  # a TACO archive's header is a member too
-    entries = opened.header.model.index
-    assert opened.header.model.rowCount() == 7
-    assert [entries(row, 2).data().replace(",", "").split()[0] for row in (0, 1)] == ["400", "16"]
-
-
 def test_what_stands_against_it_is_marked_and_nothing_is_made(
     window: Window, qtbot: QtBot, tree: Path, tmp_path: Path, qtmodeltester: ModelTester
 ) -> None:
@@ -128,7 +92,7 @@ def test_what_stands_against_it_is_marked_and_nothing_is_made(
     tab.inputs.remove.click()
     settle(qtbot, window)
     assert "occurs twice" in tab.status.text()
-    tab.inputs.remove_all()
+    tab.inputs.clear.click()
     settle(qtbot, window)
     assert "Drop files and folders here" in tab.inputs.stack.shown_sentence()
     tab.create_archive()

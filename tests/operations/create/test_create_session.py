@@ -49,16 +49,6 @@ def test_a_dataset_is_packed_into_ranges(tree: Path, tmp_path: Path) -> None:
     assert len(list(root.rglob("*.tar"))) == 2
 
 
-def test_entries_are_numbers_or_members(tree: Path, tmp_path: Path) -> None:
-    target = tmp_path / "new.tacozip"
-    CreateSession().create(Progress(), Draft(ArchiveKind.TACO, str(target), (str(tree),), entries=("=a.txt", "1,2")))
-    bench = ArchiveSession(str(target))
-    bench.decode(Progress())
-    entries = [(each.offset, each.length) for each in bench.header(None).entries]
-    assert entries[0][1] == 5
-    assert entries[1] == (1, 2)
-
-
 def test_what_cannot_be_put_in_is_marked_in_its_row(tree: Path, tmp_path: Path) -> None:
     (tree / "link").symlink_to(tree / "a.txt")
     (tree / "A.TXT").write_bytes(b"")
@@ -79,15 +69,6 @@ def test_nothing_is_made_of_nothing(tmp_path: Path) -> None:
     with pytest.raises(OperationError, match="where to write"):
         CreateSession().create(Progress(), Draft(ArchiveKind.CAF, "", ("x",)))
     assert not any(tmp_path.iterdir())
-
-
-def test_members_are_found_in_a_catalogue(tree: Path, tmp_path: Path) -> None:
-    catalogue = str(tmp_path / "all.sqlite")
-    draft = Draft(ArchiveKind.CAF, str(tmp_path / "new.caf"), (str(tree),), catalogue=catalogue)
-    CreateSession().create(Progress(), draft)
-    found = CreateSession().find(Progress(), catalogue, "*")
-    assert [place.path for place in found.places] == ["a.txt", "sub/b.bin"]
-    assert not found.more
 
 
 def test_an_rca_archive_grows_and_is_read_again(tree: Path, tmp_path: Path) -> None:

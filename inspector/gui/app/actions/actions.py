@@ -132,8 +132,6 @@ MENUS = (
             Action("browse", "&Browse S3…", ("Ctrl+B",), "List buckets and prefixes", "s3_actions.browse"),
             Action("paste_locations", "Open &Pasted Path", (K.Paste,), "Open paths in the clipboard",
                 "paste_locations"),
-            Action("search_catalogue", "Search Catalo&gue…", ("Ctrl+Shift+L",), "Find the archive that holds a member",
-                "create_actions.search_catalogue"),
         ),
         (
             Action("compare_with", "Compare &With…", ("Ctrl+Shift+C",),

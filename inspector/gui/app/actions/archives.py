@@ -19,12 +19,10 @@ from inspector.sources.s3.connection import DEFAULT, Connection
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
     from inspector.gui.tabs.audit_tab import AuditTab
-    from inspector.operations.protocol.create_views import Draft, Place
+    from inspector.operations.protocol.create_views import Draft
     from inspector.operations.protocol.edit_views import WriteResult
 
 APPEND_CONDITION = "Files can be added only to a local RCA archive that has been read and has no pending changes."
-CATALOGUE_SETTING = "catalogue"
-"""The setting that stores the path of the catalogue searched last."""
 
 
 class WindowActions(QObject):
@@ -70,7 +68,7 @@ class Audits(WindowActions):
 
 
 class CreateActions(WindowActions):
-    """The actions that create archives, append to one, and search a catalogue."""
+    """The actions that create archives and append to one."""
 
     def __init__(self, parent: QWidget, tabs: Tabs, settings: Settings) -> None:
         super().__init__(parent, tabs, settings)
@@ -113,7 +111,7 @@ class CreateActions(WindowActions):
         )
 
     def _ask_append(self, tab: Tab, locations: list[str]) -> None:
-        from inspector.gui.dialogs.append import AppendDialog
+        from inspector.gui.dialogs.inputs import AppendDialog
 
         dialog = AppendDialog(
             self._parent, tab.document.name, tab.document.location, lambda draft: self._append(tab, draft)
@@ -130,24 +128,6 @@ class CreateActions(WindowActions):
 
         self._failed[tab.document.location] = list(draft.locations)
         tab.document.start(ArchiveRequests.append, draft.locations, draft.level, draft.convention).then(done)
-
-    # ---- catalogues --------------------------------------------------------------------------------------------
-
-    def search_catalogue(self) -> None:
-        """Search a catalogue for members."""
-        from inspector.gui.dialogs.catalogue import CatalogueDialog
-
-        dialog = CatalogueDialog(self._parent, self._settings.text(CATALOGUE_SETTING))
-        dialog.searched.connect(lambda path: self._settings.set_text(CATALOGUE_SETTING, path))
-        dialog.chosen.connect(self._show)
-        dialog.show()
-
-    def _show(self, place: Place) -> None:
-        """Open an archive and select one of its members."""
-        self._tabs.openRequested.emit([place.archive])
-        tab = self._tabs.shown()
-        if tab is not None:
-            tab.document.when_ready(lambda: tab.document.go_to(0, place.offset, place.offset + place.length))
 
 
 def _can_append(tab: Tab) -> bool:

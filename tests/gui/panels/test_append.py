@@ -1,4 +1,4 @@
-"""Appending to an RCA archive and searching a catalogue in the window, with real workers and files."""
+"""Appending to an RCA archive in the window, with real workers and files."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
-from inspector.gui.dialogs.append import AppendDialog
-from inspector.gui.dialogs.catalogue import CatalogueDialog
-from inspector.operations.protocol.create_views import ArchiveKind
+from inspector.gui.dialogs.inputs import AppendDialog
 from tests.formats.rca import build
 from tests.gui.conftest import WAIT, Show, answer, dialog_of, press, settle
-from tests.gui.tabs.create_helpers import drop, dropped, new_archive, slow, tree
+from tests.gui.tabs.create_helpers import drop, dropped, slow, tree
 
 __all__ = ["tree"]
 
@@ -113,55 +111,3 @@ def test_what_is_dropped_on_an_rca_archive_is_opened_or_added_and_cancelling_lea
     settle(qtbot, window)
     qtbot.waitUntil(lambda: rca.read_bytes() == before, timeout=WAIT)
     assert tab.document.status.members == 2
-
-
-# ---- catalogues --------------------------------------------------------------------------------------------------
-
-
-def test_a_member_is_found_in_a_catalogue_and_shown_and_what_is_no_catalogue_is_said(
-    window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
-) -> None:
-    tab = new_archive(window, qtbot, ArchiveKind.CAF, tree)
-    tab.target.setText(str(tmp_path / "n.caf"))
-    tab.options.caf.catalogue.setText(str(tmp_path / "all.sqlite"))
-    settle(qtbot, window)
-    tab.begin.click()
-    settle(qtbot, window)
-    dialog = catalogue(window)
-    dialog.start_search()
-    assert "Choose a catalogue" in dialog.stack.shown_sentence()
-    dialog.path.setText(str(tmp_path / "all.sqlite"))
-    assert seek(dialog, qtbot, "nothing") == 0
-    assert "No member is named nothing" in dialog.stack.shown_sentence()
-    assert seek(dialog, qtbot, "sub/*") == 1
-    assert dialog.model.texts(0)[0] == "sub/2.bin"
-    dialog.open_button.click()
-    settle(qtbot, window)
-    shown = window.tab()
-    assert shown is not None
-    qtbot.waitUntil(lambda: shown.document.selection.caret == 5, timeout=WAIT)
-    assert (shown.document.selection.spans[0].start, shown.document.selection.spans[0].stop) == (5, 405)
-    dialog.reject()
-    dialog = catalogue(window)
-    assert dialog.path.text() == str(tmp_path / "all.sqlite")
-
-    dialog.path.setText(str(tree / "1.txt"))
-    assert seek(dialog, qtbot, "x") == 0
-    assert "cannot be used" in dialog.stack.shown_sentence()
-    dialog.path.setText(str(tree / "none"))
-    assert seek(dialog, qtbot, "x") == 0
-    assert "is not a file" in dialog.stack.shown_sentence()
-
-
-def catalogue(window: Window) -> CatalogueDialog:
-    press(window, "search_catalogue")
-    dialog = dialog_of(window, CatalogueDialog)
-    assert isinstance(dialog, CatalogueDialog)
-    return dialog
-
-
-def seek(dialog: CatalogueDialog, qtbot: QtBot, name: str) -> int:
-    dialog.name.setText(name)
-    dialog.search.click()
-    qtbot.waitUntil(lambda: dialog.settled, timeout=WAIT)
-    return dialog.model.rowCount()

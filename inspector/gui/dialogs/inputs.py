@@ -1,0 +1,352 @@
+"""What goes into a new archive and its options, and the dialog that adds to an RCA archive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QIcon, QKeySequence, QShortcut
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QStackedWidget, QWidget
+
+from inspector.core.finding import Severity
+from inspector.core.names import visible
+from inspector.core.numbers import grouped, size_in
+from inspector.gui.ipc.client import Client, Job, create_client
+from inspector.gui.kit.building import Dialog, choice_of, dressed, in_column, in_form, in_row, number_of
+from inspector.gui.kit.dropping import DropLight, PathField, take_copy
+from inspector.gui.kit.files import ask_for_files, ask_for_folder
+from inspector.gui.kit.icons import severity_icon
+from inspector.gui.kit.listing import ListView, Rows
+from inspector.gui.kit.style import GRID
+from inspector.gui.kit.table_models import Column
+from inspector.gui.kit.widgets import Emptiable, SelectableLabel, debounce, push_button
+from inspector.operations.protocol.create_views import ArchiveKind, Contents, Draft, InputRow
+from inspector.operations.protocol.requests import CreateRequests
+
+SIZE = (720, 460)
+RELOAD_DELAY_MS = 200
+"""Milliseconds without a change before the inputs are read again."""
+HINT = "Drop files and folders here, or add them."
+CONVENTIONS = {"spec": "the specification's", "rcarch": "rcarch's"}
+
+
+def _mark(row: InputRow) -> QIcon | None:
+    severity = Severity.ERROR if row.trouble else Severity.WARNING if row.doubt else None
+    return severity_icon(severity) if severity is not None else None
+
+
+COLUMNS = (
+    Column("Name in the archive", lambda row: row.name, 260, icon=_mark),
+    Column("Size", lambda row: grouped(row.size), 100, is_number=True),
+    Column("From", lambda row: row.where, 280),
+    Column("Remark", lambda row: row.trouble or row.doubt, 200),
+)
+
+
+class InputsPanel(QWidget):
+    """Lists what the archive would contain; ``draft`` gives the current Draft.
+
+    Signals:
+        contentsChanged(): the contents are known, or have become unknown.
+    """
+
+    contentsChanged = Signal()
+
+    def __init__(self, client: Client[CreateRequests], draft: Callable[[], Draft]) -> None:
+        super().__init__()
+        self.setAcceptDrops(True)
+        self.drop_light = DropLight(self, "Drop to add")
+        self._client = client
+        self._draft = draft
+        self._job: Job[Contents] | None = None
+        self.locations: list[str] = []
+        self.contents: Contents | None = None
+        self.model = Rows(COLUMNS, self)
+        self.table = ListView(self.model, "What goes into the archive")
+        self.add_files = push_button("Add F&iles…", "", lambda: ask_for_files(self, "Add Files", self.add))
+        self.add_folder = push_button("Add F&older…", "", lambda: ask_for_folder(self, "Add Folder", self.add))
+        tip = "Remove the selected rows, with the folder they were added with (Delete)"
+        self.remove = push_button("Remove Inpu&t", tip, self.remove_selected)
+        self.clear = push_button("Remove All Inp&uts", "", lambda: self._keep([]))
+        self.sentence = dressed(SelectableLabel(), "Contents of the new archive")
+        self.stack = Emptiable(self.table)
+        self.setFocusProxy(self.stack)
+        self._timer = debounce(self, RELOAD_DELAY_MS, self._load)
+        bar = in_row(self.add_files, self.add_folder, self.remove, self.clear, 1)
+        in_column(bar, (self.stack, 1), self.sentence, on=self, gap=2 * GRID)
+        self.table.selectionModel().selectionChanged.connect(self._enable)
+        keys = QShortcut(QKeySequence(Qt.Key.Key_Delete), self.table)
+        keys.setContext(Qt.ShortcutContext.WidgetShortcut)
+        keys.activated.connect(self.remove_selected)
+        self._show_contents(None)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the contents are up to date."""
+        return self._job is None and not self._timer.isActive()
+
+    # ---- contents ----------------------------------------------------------------------------------------------
+
+    def add(self, locations: list[str]) -> None:
+        """Add files and folders; those already added are ignored."""
+        self._keep(list(dict.fromkeys((*self.locations, *locations))))
+
+    def remove_selected(self) -> None:
+        """Remove the inputs that contain the selected rows."""
+        removed = [self.model.rows[index.row()].where for index in self.table.selectionModel().selectedRows()]
+        self._keep([each for each in self.locations if not _is_below(visible(each), removed)])
+
+    def _keep(self, locations: list[str]) -> None:
+        self.locations = locations
+        self.reload_later()
+
+    def reload_later(self) -> None:
+        """Discard the contents and read the inputs again soon."""
+        self.contents = None
+        self._timer.start()
+        self.contentsChanged.emit()
+
+    def stop(self) -> None:
+        """Stop reading the inputs."""
+        self._timer.stop()
+        job, self._job = self._job, None
+        if job is not None:
+            job.supersede()
+
+    def _load(self) -> None:
+        self.stop()
+        if not self.locations:
+            self._show_contents(None)
+            return
+        self.sentence.setText("Reading the files…")
+        self._job = job = self._client.start(CreateRequests.look, self._draft()).then(
+            self._show_contents, self.sentence.setText
+        )
+        job.finished.connect(self._job_finished)
+
+    def _job_finished(self, job: Job[Contents]) -> None:
+        if self._job is job:
+            self._job = None
+            self.contentsChanged.emit()
+
+    def _show_contents(self, contents: Contents | None) -> None:
+        self.contents = contents
+        self.model.show(contents.rows if contents is not None else ())
+        self.sentence.setText("" if contents is None else _summary(contents))
+        if contents is None:
+            self.stack.show_sentence(HINT, "Choose Files…", self.add_files.click)
+        else:
+            self.stack.show_view(self.table)
+        self._enable()
+        self.contentsChanged.emit()
+
+    def _enable(self, *_: object) -> None:
+        self.remove.setEnabled(self.table.selectionModel().hasSelection())
+        self.clear.setEnabled(bool(self.locations))
+
+    # ---- dropping ----------------------------------------------------------------------------------------------
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if event.mimeData().hasUrls():
+            self.drop_light.light_up(take_copy(event))
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.drop_light.light_up(False)
+        super().dragLeaveEvent(event)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        take_copy(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Add the dropped files and folders."""
+        self.drop_light.light_up(False)
+        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if paths and take_copy(event):
+            self.add(paths)
+        else:
+            event.ignore()
+            self.sentence.setText("The dropped item is neither a local file nor a local folder, so it was not added.")
+
+
+def _summary(contents: Contents) -> str:
+    hidden = contents.count - len(contents.rows)
+    more = f"The first {grouped(len(contents.rows))} are shown." if hidden > 0 else ""
+    return " ".join(part for part in (contents.obstacle, contents.sentence, *contents.notes, more) if part)
+
+
+def _is_below(location: str, removed: list[str]) -> bool:
+    return any(folder == location or folder.startswith(location.rstrip("/") + "/") for folder in removed)
+
+
+# ---- options ---------------------------------------------------------------------------------------------------------
+
+
+class OptionError(Exception):
+    """A field contains an invalid value; the message is a sentence."""
+
+
+class OptionsPage(QWidget):
+    """The options of one format.
+
+    Signals:
+        changed(): a field was edited.
+    """
+
+    changed = Signal()
+
+    def __init__(self, *fields: QWidget) -> None:
+        super().__init__()
+        for field in fields:
+            if isinstance(field, QComboBox):
+                edited = field.editTextChanged if field.isEditable() else field.currentIndexChanged
+            else:  # the signal that tells that what the user edits is another
+                edited = getattr(field, field.metaObject().userProperty().notifySignal().name().toStdString())
+            edited.connect(self.changed)
+
+    def apply(self, draft: Draft) -> Draft:
+        """The draft with these options; raises OptionError."""
+        return draft
+
+
+class RcaOptionsPage(OptionsPage):
+    """Compression level and hash convention; ``own`` also offers the convention of an existing archive."""
+
+    def __init__(self, own: bool = False) -> None:
+        tip = "1 is fastest, 22 smallest; levels above 19 need a lot of memory"
+        self.level = number_of("Compression level", 1, 22, 3, toolTip=tip)
+        self.convention = choice_of("Hash convention", {"": "the archive's own", **CONVENTIONS} if own else CONVENTIONS)
+        super().__init__(self.level, self.convention)
+        in_form(("Compression &level", self.level), ("Ha&sh convention", self.convention), on=self)
+
+    def apply(self, draft: Draft) -> Draft:
+        """The draft with these options."""
+        return replace(draft, level=self.level.value(), convention=str(self.convention.currentData()))
+
+
+class CafOptionsPage(OptionsPage):
+    """Maximum size and catalogue."""
+
+    def __init__(self) -> None:
+        tip = "A larger archive is split: NAME-0001.caf, NAME-0002.caf. At most 32GiB"
+        self.limit = dressed(QLineEdit(placeholderText="30GiB"), "Maximum size of one archive", toolTip=tip)
+        tip = "An SQLite file that records which archive holds each member; later runs add to it"
+        hint = "none, or a file such as catalogue.sqlite"
+        self.catalogue = dressed(PathField(), "Catalogue of members", toolTip=tip, placeholderText=hint)
+        super().__init__(self.limit, self.catalogue)
+        in_form(("Maximum &size", self.limit), ("Cata&logue", self.catalogue), on=self)
+
+    def apply(self, draft: Draft) -> Draft:
+        """The draft with these options; raises OptionError."""
+        text = self.limit.text().strip()
+        try:
+            size = size_in(text) if text else 0
+        except ValueError as error:
+            raise OptionError(f"The maximum size is invalid: {error}") from error
+        return replace(draft, max_size=size, catalogue=self.catalogue.text().strip())
+
+
+class DatasetOptionsPage(OptionsPage):
+    """The dataset name and how its files are numbered."""
+
+    def __init__(self) -> None:
+        self.dataset = dressed(QLineEdit(), "Name of the dataset")
+        self.numbering = QCheckBox("&Number the files in order, starting at")
+        self.first = dressed(QLineEdit("0"), "First key", enabled=False)
+        self.per_range = number_of("Keys in a range", 1, 2**31 - 1, 1_000, showGroupSeparator=True)
+        self.numbering.toggled.connect(self.first.setEnabled)
+        super().__init__(self.dataset, self.numbering, self.first, self.per_range)
+        in_form(("&Dataset", self.dataset), (self.numbering, self.first), ("Ke&ys per range", self.per_range), on=self)
+
+    def apply(self, draft: Draft) -> Draft:
+        """The draft with these options; raises OptionError."""
+        text = self.first.text().strip().replace(",", "")
+        if self.numbering.isChecked() and not (text.isascii() and text.isdigit() and len(text) <= 20):
+            raise OptionError("The first key must be a number: 0, 1, 2 and so on.")
+        if not self.dataset.text().strip():
+            raise OptionError("Name the dataset.")
+        first = int(text) if self.numbering.isChecked() else None
+        return replace(draft, dataset=self.dataset.text().strip(), first_key=first, per_range=self.per_range.value())
+
+
+class ArchiveOptions(QStackedWidget):
+    """The options of the selected format.
+
+    Signals:
+        changed(): an option was edited.
+    """
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.caf, self.rca, self.datas3t = CafOptionsPage(), RcaOptionsPage(), DatasetOptionsPage()
+        self._pages: dict[ArchiveKind, OptionsPage] = {
+            ArchiveKind.CAF: self.caf,
+            ArchiveKind.RCA: self.rca,
+            ArchiveKind.TACO: OptionsPage(),
+            ArchiveKind.DATAS3T: self.datas3t,
+        }
+        for page in self._pages.values():
+            self.addWidget(page)
+            page.changed.connect(self.changed)
+
+    def show_kind(self, kind: ArchiveKind) -> None:
+        """Show the options of a format."""
+        self.setCurrentWidget(self._pages[kind])
+
+    def apply(self, draft: Draft) -> Draft:
+        """The draft with the options of its format; raises OptionError."""
+        return self._pages[draft.kind].apply(draft)
+
+
+# ---- adding to an archive --------------------------------------------------------------------------------------------
+
+
+class AppendDialog(Dialog):
+    """Lists what will be added to the archive at ``location``; ``then`` gets the accepted Draft.
+
+    ``only_replayed``: the append is not made, but replayed.
+    """
+
+    def __init__(
+        self,
+        parent: QWidget,
+        name: str,
+        location: str,
+        then: Callable[[Draft], object],
+        *,
+        only_replayed: bool = False,
+    ) -> None:
+        title = f"Replay an Append to {name}" if only_replayed else f"Add to {name}"
+        super().__init__(parent, title, "&Replay" if only_replayed else "&Add")
+        self.add = self.answer
+        self._location = location
+        self._on_accept = then
+        self.client = create_client(self)
+        self.inputs = InputsPanel(self.client, self.draft)
+        self.options = RcaOptionsPage(own=True)
+        self.lay_out((self.inputs, 1), self.options)
+        self.resize(*SIZE)
+        self.inputs.contentsChanged.connect(self._enable)
+        self.finished.connect(self._stop_worker)
+        self._enable()
+
+    def draft(self) -> Draft:
+        """The Draft of the current fields."""
+        draft = Draft(ArchiveKind.RCA, self._location, tuple(self.inputs.locations), grows=True)
+        return self.options.apply(draft)
+
+    def accept(self) -> None:
+        """Accept only contents that have been read."""
+        if self.add.isEnabled():
+            self._on_accept(self.draft())
+            super().accept()
+
+    def _enable(self) -> None:
+        contents = self.inputs.contents
+        self.add.setEnabled(contents is not None and not contents.obstacle and contents.count > 0)
+
+    def _stop_worker(self) -> None:
+        self.inputs.stop()
+        self.client.close()
