@@ -75,7 +75,7 @@ def write_manifest(
                     progress.done = done
             except MemberError as error:
                 raise OperationError(f"No manifest was written: {error}") from error
-            target.write(manifest_line(digest.hexdigest(), members.path(member), algorithm))
+            target.write(manifest_line(digest.hexdigest(), members.path(member)))
             progress.advance(0)
     return len(chosen)
 
@@ -188,7 +188,7 @@ class _ManifestComparison:
     # ---- comparing ---------------------------------------------------------------------------------------------
 
     def digest(self, entry: ManifestEntry, pieces: Iterable[bytes]) -> str:
-        hashed, done = new_hash(entry.algorithm, len(entry.digest) // 2), self.progress.done
+        hashed, done = new_hash(entry.algorithm), self.progress.done
         for piece in pieces:
             hashed.update(piece)
             done += len(piece)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Protocol
 
@@ -22,10 +22,12 @@ MAX_LINE_BYTES = 1 << 17
 """Longer lines are cut off; a name of 65,535 bytes fits even if all of it is escaped."""
 
 _READ_BYTES = 1 << 20
-_TEXT = re.compile(rb"(XXH3_)?([0-9A-Fa-f]{8,128})(?: [ *]?(.+))?", re.DOTALL)
-_TAGGED = re.compile(rb"([A-Za-z0-9]+(?:[-/][0-9]+)?) ?\((.+)\) = ([0-9A-Fa-f]{8,128})", re.DOTALL)
+_TEXT = re.compile(rb"([0-9A-Fa-f]+)(?: [ *]?(.+))?", re.DOTALL)
+_TAGGED = re.compile(rb"([A-Za-z0-9]+) ?\((.+)\) = ([0-9A-Fa-f]+)", re.DOTALL)
 _ESCAPE = re.compile(rb"\\([\\nr])")
 _ESCAPED = {b"\\": b"\\", b"n": b"\n", b"r": b"\r"}
+_BY_TAG = {known.tag.lower(): known for known in ALGORITHMS}
+XXH64 = _BY_TAG["xxh64"]
 
 
 class Hash(Protocol):
@@ -38,25 +40,14 @@ class Hash(Protocol):
         """The digest in hex."""
 
 
-def new_hash(algorithm: Algorithm, size: int = 0) -> Hash:
-    """A new hash object; ``size`` is the digest's size in bytes, for algorithms where it can be chosen."""
-    if algorithm.tag.startswith("XXH"):
-        return _xxhash(algorithm.tag)
-    if algorithm.chosen:
-        name: Callable[..., Hash] = getattr(hashlib, algorithm.name.lower())
-        return name(digest_size=size or algorithm.size)
+def new_hash(algorithm: Algorithm) -> Hash:
+    """A new hash object."""
+    if algorithm.tag == "XXH64":
+        import xxhash  # here because most archives do not need it
+
+        made: Hash = xxhash.xxh64()
+        return made
     return hashlib.new(algorithm.tag.lower(), usedforsecurity=False)
-
-
-def _xxhash(tag: str) -> Hash:
-    import xxhash
-
-    made: Hash = getattr(xxhash, {"XXH3": "xxh3_64", "XXH128": "xxh3_128"}.get(tag, tag.lower()))()
-    return made
-
-
-_BY_TAG = {known.tag.lower(): known for known in ALGORITHMS}
-_XXHASHES = {4: _BY_TAG["xxh32"], 8: _BY_TAG["xxh64"], 16: _BY_TAG["xxh128"]}
 
 
 class ManifestEntry(Struct, frozen=True):
@@ -89,31 +80,18 @@ class DigestManifest(Struct, frozen=True):
 
     def _entry(self, number: int, text: bytes) -> ManifestEntry | None:
         escaped = text.startswith(b"\\")
-        found = _parsed(text[escaped:], self.algorithm)
-        if found is None:
+        text, algorithm, name = text[escaped:], self.algorithm, None
+        if found := _TEXT.fullmatch(text):
+            digest, name = found.groups()
+        elif (found := _TAGGED.fullmatch(text)) and (known := _BY_TAG.get(found[1].decode().lower())):
+            algorithm, name, digest = known, found[2], found[3]
+        else:
             return None
-        algorithm, digest, name = found
-        if len(digest) % 2 or not algorithm.fits(len(digest) // 2):
+        if len(digest) != 2 * algorithm.size:
             return None
         if escaped and name is not None:
             name = _ESCAPE.sub(lambda escape: _ESCAPED[escape[1]], name)
         return ManifestEntry(number, algorithm, digest.decode().lower(), name)
-
-
-def _parsed(text: bytes, default: Algorithm) -> tuple[Algorithm, bytes, bytes | None] | None:
-    if found := _TEXT.fullmatch(text):
-        algorithm = default
-        if default.tag.startswith("XXH"):
-            algorithm = (
-                _BY_TAG["xxh3"] if found[1] or default.tag == "XXH3" else _XXHASHES.get(len(found[2]) // 2, default)
-            )
-        return algorithm, found[2], found[3]
-    if found := _TAGGED.fullmatch(text):
-        tag, _, bits = found[1].decode().lower().partition("-")
-        known = _BY_TAG.get(tag)
-        wrong = known is None or (bits and int(bits) != len(found[3]) * 4)
-        return None if known is None or wrong else (known, found[3], found[2])
-    return None
 
 
 def _lines(source: Source) -> Iterator[bytes]:
@@ -139,10 +117,9 @@ def manifests(source: Source) -> Iterator[DigestManifest]:
             yield DigestManifest(beside, algorithm)
 
 
-def manifest_line(digest: str, name: bytes, algorithm: Algorithm) -> bytes:
+def manifest_line(digest: str, name: bytes) -> bytes:
     """The line for one file, as the tools write it."""
-    mark = b"XXH3_" if algorithm.tag == "XXH3" else b""
     plain = name.translate(None, b"\\\n\r") == name
     if not plain:
         name = name.replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(b"\r", b"\\r")
-    return b"".join((b"" if plain else b"\\", mark, digest.encode(), b"  ", name, b"\n"))
+    return b"".join((b"" if plain else b"\\", digest.encode(), b"  ", name, b"\n"))

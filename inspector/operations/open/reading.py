@@ -19,7 +19,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError, is_remote
 from inspector.core.span import Span
 from inspector.formats import CONCERNS
-from inspector.operations.open.digest_manifest import Hash, ManifestEntry, manifests, new_hash
+from inspector.operations.open.digest_manifest import XXH64, Hash, ManifestEntry, manifests, new_hash
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened
 
@@ -133,7 +133,7 @@ class Reading:
         self._algorithm, _, self._recorded = (archive.members.digest_at(index) or "").partition(":")
         self._digest = _digest(self._algorithm)
         beside = (errors.noted if errors is not None else noted(archive)).get(index, ())
-        self._noted = [(name, each, new_hash(each.algorithm, len(each.digest) // 2)) for name, each in beside]
+        self._noted = [(name, each, new_hash(each.algorithm)) for name, each in beside]
 
     def pieces(self, progress: Progress) -> Iterator[bytes]:
         """The content in pieces; raises MemberError, SourceError and Cancelled."""
@@ -199,9 +199,4 @@ class _Crc32:
 def _digest(algorithm: str) -> Hash | None:
     if algorithm == "crc32":
         return _Crc32()
-    if algorithm == "xxh64":
-        import xxhash  # here because most archives do not need it
-
-        made: Hash = xxhash.xxh64()
-        return made
-    return None
+    return new_hash(XXH64) if algorithm == "xxh64" else None

@@ -68,37 +68,22 @@ REPORT_SUFFIXES = {
 class Algorithm(Struct, frozen=True):
     """A digest algorithm: its name, its name in tagged (BSD) manifests, and suffixes of manifests, the usual one first.
 
-    ``size`` is that of a digest in bytes; the largest one if the length is variable (``chosen``).
+    ``size`` is that of a digest in bytes.
     """
 
     name: str
     tag: str
     size: int
     suffixes: tuple[str, ...]
-    chosen: bool = False
-
-    def fits(self, size: int) -> bool:
-        """Whether a digest can have ``size`` bytes."""
-        return 0 < size <= self.size if self.chosen else size == self.size
-
-
-def _suffixes(*words: str) -> tuple[str, ...]:
-    return tuple(f".{word}" for word in words)
 
 
 ALGORITHMS: tuple[Algorithm, ...] = (
-    Algorithm("SHA-256", "SHA256", 32, _suffixes("sha256", "sha256sum")),
-    Algorithm("SHA-512", "SHA512", 64, _suffixes("sha512", "sha512sum")),
-    Algorithm("SHA-384", "SHA384", 48, _suffixes("sha384", "sha384sum")),
-    Algorithm("SHA-224", "SHA224", 28, _suffixes("sha224", "sha224sum")),
-    Algorithm("SHA-1", "SHA1", 20, _suffixes("sha1", "sha1sum")),
-    Algorithm("MD5", "MD5", 16, _suffixes("md5", "md5sum")),
-    Algorithm("BLAKE2b", "BLAKE2b", 64, _suffixes("b2", "b2sum", "blake2b"), chosen=True),
-    Algorithm("BLAKE2s", "BLAKE2s", 32, _suffixes("blake2s"), chosen=True),
-    Algorithm("XXH64", "XXH64", 8, _suffixes("xxh64", "xxhsum", "xxh", "xxh64sum")),
-    Algorithm("XXH3", "XXH3", 8, _suffixes("xxh3", "xxh3sum")),
-    Algorithm("XXH128", "XXH128", 16, _suffixes("xxh128", "xxh128sum")),
-    Algorithm("XXH32", "XXH32", 4, _suffixes("xxh32", "xxh32sum")),
+    Algorithm("SHA-256", "SHA256", 32, (".sha256", ".sha256sum")),
+    Algorithm("SHA-512", "SHA512", 64, (".sha512", ".sha512sum")),
+    Algorithm("SHA-1", "SHA1", 20, (".sha1", ".sha1sum")),
+    Algorithm("MD5", "MD5", 16, (".md5", ".md5sum")),
+    Algorithm("BLAKE2b", "BLAKE2b", 64, (".b2", ".b2sum", ".blake2b")),
+    Algorithm("XXH64", "XXH64", 8, (".xxh64", ".xxhsum", ".xxh", ".xxh64sum")),
 )
 """All known algorithms, the most common one first."""
 SUFFIXES: dict[str, Algorithm] = {suffix: known for known in ALGORITHMS for suffix in known.suffixes}

@@ -207,14 +207,7 @@ def test_archives_of_other_formats_are_compared_too(tmp_path: Path) -> None:
         (".sha1", hashlib.sha1(HELLO).hexdigest() + "  x", "SHA-1"),
         (".md5", f"MD5 (x) = {hashlib.md5(HELLO).hexdigest()}", "MD5"),
         (".b2sum", hashlib.blake2b(HELLO).hexdigest() + "  x", "BLAKE2b"),
-        (".b2", hashlib.blake2b(HELLO, digest_size=16).hexdigest() + "  x", "BLAKE2b"),
-        (".b2", f"BLAKE2b-256 (x) = {hashlib.blake2b(HELLO, digest_size=32).hexdigest()}", "BLAKE2b"),
-        (".blake2s", hashlib.blake2s(HELLO).hexdigest() + "  x", "BLAKE2s"),
         (".xxh64", xxhash.xxh64(HELLO).hexdigest() + "  x", "XXH64"),
-        (".xxhsum", xxhash.xxh32(HELLO).hexdigest() + "  x", "XXH32"),
-        (".xxhsum", xxhash.xxh3_128(HELLO).hexdigest() + "  x", "XXH128"),
-        (".xxhsum", "XXH3_" + xxhash.xxh3_64(HELLO).hexdigest() + "  x", "XXH3"),
-        (".xxh3", xxhash.xxh3_64(HELLO).hexdigest() + "  x", "XXH3"),
         (".xxhsum", f"XXH64 (x) = {xxhash.xxh64(HELLO).hexdigest()}", "XXH64"),
     ],
 )
@@ -223,7 +216,7 @@ def test_what_the_tools_write_is_read(suffix: str, line: str, name: str) -> None
         (entry,) = entries((line + ending).encode(), suffix)
         assert isinstance(entry, ManifestEntry)
         assert (entry.algorithm.name, entry.name) == (name, b"x")
-        hashed = new_hash(entry.algorithm, len(entry.digest) // 2)
+        hashed = new_hash(entry.algorithm)
         hashed.update(HELLO)
         assert hashed.hexdigest() == entry.digest
 
@@ -268,7 +261,7 @@ def test_what_is_written_is_read(name: bytes, algorithm: object) -> None:
     assert isinstance(algorithm, type(SHA256))
     digest = new_hash(algorithm)
     digest.update(name)
-    line = manifest_line(digest.hexdigest(), name, algorithm)
+    line = manifest_line(digest.hexdigest(), name)
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
     assert entries(line, algorithm.suffixes[0]) == [ManifestEntry(1, algorithm, digest.hexdigest(), name)]
