@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+from bisect import bisect_right
 from collections.abc import Generator, Sequence
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -13,6 +15,7 @@ from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, Source, SourceError, expect
 from inspector.formats.datas3t import codes
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.subprogress import READING, map_with_progress
 from inspector.operations.open.nested import open_nested
 from inspector.operations.open.opening import MAX_READ_ONCE_BYTES, Opened, decode, start
@@ -94,6 +97,35 @@ class Location:
     def folder(self, at: int) -> bytes:
         """The prefix of an archive's members: dataset and range; empty for a single archive."""
         return b"" if self.collection is None else self.collection.prefix(at)
+
+    # ---- members, numbered consecutively: no later archive has any while one is being decoded -------------------
+
+    @property
+    def members(self) -> int:
+        """How many members the archives have that are open."""
+        return sum(len(archive.members) for archive in self.archives)
+
+    def find(self, index: int) -> tuple[int, int]:
+        """The archive's number and the member's index in it; raises OperationError if there is none."""
+        at, local = 0, index
+        if len(self.archives) != 1:
+            stops = list(accumulate(len(archive.members) for archive in self.archives))
+            at = bisect_right(stops, index)
+            local = index - (stops[at - 1] if at else 0)
+        if index < 0 or at >= len(self.archives) or local >= len(self.archives[at].members):
+            raise OperationError(f"There is no member {index}.")
+        return at, local
+
+    def number(self, archive: int, local: int) -> int:
+        """The number of an archive's member ``local`` among all members."""
+        return sum(len(before.members) for before in self.archives[:archive]) + local
+
+    def path(self, index: int) -> bytes:
+        """The full path of a member, which starts with the archive's folders."""
+        at, local = self.find(index)
+        return self.folder(at) + self.archives[at].members.path(local)
+
+    # ---- opening -----------------------------------------------------------------------------------------------
 
     def beside(self, at: int) -> Source:
         """The metadata or index beside range ``at``, which has some. Raises SourceError."""

@@ -41,7 +41,7 @@ from inspector.operations.protocol.views import (
     Page,
 )
 from inspector.operations.report.writing import require_other_file, write_report
-from inspector.operations.session.members.archive_set import MAX_ROWS, ArchiveSet
+from inspector.operations.session.members.members_view import MAX_ROWS
 
 Item = TypeVar("Item")
 Row = TypeVar("Row")
@@ -54,10 +54,9 @@ _NOT_CHECKED = VERDICTS.index(Verdict.NOT_CHECKED)
 class Checks:
     """The check of a location: its state, findings and checksums. ``running``: a check is in progress."""
 
-    def __init__(self, name: str, location: Location, archive_set: ArchiveSet) -> None:
+    def __init__(self, name: str, location: Location) -> None:
         self._name = name
         self._location = location
-        self._archive_set = archive_set
         self._report: CheckReport | None = None
         self._cancelled = ""
         self._naming = Lock()
@@ -172,7 +171,7 @@ class Checks:
 
     def _so_far(self) -> str:
         state = self.state()
-        judged, members = grouped(self.judged()), count(len(self._archive_set), "member")
+        judged, members = grouped(self.judged()), count(self._location.members, "member")
         if state is None:
             return (
                 f"The check was cancelled: nothing wrong was found in {judged} of {members}; the rest is not checked."
@@ -242,8 +241,8 @@ class Checks:
         known = self._location.archives[at].known_member(local)
         if known is None:
             return None, ""
-        member = self._archive_set.number(at, known)
-        return member, visible(self._archive_set.path(member))
+        member = self._location.number(at, known)
+        return member, visible(self._location.path(member))
 
 
 def _page(parts: Sequence[Sequence[Item]], first: int, count: int, row: Callable[[int, Item], Row]) -> Page[Row]:

@@ -195,7 +195,7 @@ class Extracting(SessionState):
         with self.alone(progress):
             wanted = self._wanted([member])
             self._learn(wanted, progress)
-            return export_member(wanted, self.now.archive_set.path(member), Path(folder), progress)
+            return export_member(wanted, self.now.location.path(member), Path(folder), progress)
 
     def _extraction(
         self, members: Collection[int] | None, folder: str, options: ExtractionOptions, progress: Progress

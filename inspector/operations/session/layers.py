@@ -26,7 +26,7 @@ from inspector.operations.protocol.views import (
     LayerKind,
     Page,
 )
-from inspector.operations.session.members.archive_set import Marks
+from inspector.operations.session.members.members_view import Marks
 
 MAX_CONTENTS = 16
 """Contents of members kept open; each may be a temporary file."""

@@ -194,13 +194,13 @@ class Navigation(Reading):
         now = self.now
         wanted = list(now.archives)
         for at, archive in enumerate(now.archives):
-            folder = visible(now.archive_set.folder(at))
+            folder = visible(now.location.folder(at))
             if folder and name.startswith(folder):
                 wanted, name = [archive], name.removeprefix(folder)
                 break
         found, local = find_member(wanted, name)
         at = next(at for at, archive in enumerate(now.archives) if archive is found)
-        return self._member(now.archive_set.number(at, local))
+        return self._member(now.location.number(at, local))
 
     def search(
         self,

@@ -154,7 +154,7 @@ class Reading(SessionState):
             first.format if first else "",
             collection.title if collection else first.title if first else "",
             now.location.size if first else 0,
-            len(now.archive_set),
+            now.location.members,
             self.generation,
             now.checks.counts(),
             collection is not None,
@@ -184,7 +184,7 @@ class Reading(SessionState):
             return f"{title}: being decoded."
         if collection is None and now.archives[0].decoder is None:
             return "The format is unknown; it is shown as plain bytes."
-        return f"{title}, {rounded(now.location.size)}, {count(len(now.archive_set), 'member')}."
+        return f"{title}, {rounded(now.location.size)}, {count(now.location.members, 'member')}."
 
     def update_generation(self) -> None:
         """Increment the generation if the decoder has new fields, or a check new findings."""
@@ -256,7 +256,7 @@ class Reading(SessionState):
     def place(self, index: int) -> MemberPlace:
         """The location of a member; raises OperationError if there is none."""
         now = self.now
-        at, local = now.archive_set.find(index)
+        at, local = now.location.find(index)
         archive = now.archives[at]
         spans = archive.members[local].spans
         return MemberPlace(at, spans, now.members.flat_place(index), now.members.tree_place(index))
@@ -377,12 +377,12 @@ class Reading(SessionState):
     def content(self, progress: Progress, index: int) -> ContentInfo:
         """Decode a member and make its content a layer. Raises OperationError, SourceError and Cancelled."""
         now = self.now
-        at, local = now.archive_set.find(index)
+        at, local = now.location.find(index)
         known = now.contents.get(index)
         if known is not None and now.layers.content(index) is not None:
             return known
         source, sentence = decoded_content(now.archives[at], local, progress)
-        layer = now.layers.add_content(visible(now.archive_set.path(index)), source, at, index)
+        layer = now.layers.add_content(visible(now.location.path(index)), source, at, index)
         start = source.read(0, SAMPLE_BYTES)
         image = image_of(start, source.size)
         encoding = None if image else encoding_of(start, len(start) == source.size)
@@ -395,11 +395,11 @@ class Reading(SessionState):
         progress.begin("Reading names", len(numbers), "members")
         chosen: dict[int, list[int]] = {}
         for number in sorted(numbers):
-            at, local = now.archive_set.find(number)
+            at, local = now.location.find(number)
             chosen.setdefault(at, []).append(local)
         for at, locals_ in chosen.items():
             if learn(now.archives[at], locals_, progress):
                 now.forget_marks()
                 self.generation += 1
             progress.advance(len(locals_))
-        return tuple(now.members.row(number) for number in numbers if number < len(now.archive_set))
+        return tuple(now.members.row(number) for number in numbers if number < now.location.members)

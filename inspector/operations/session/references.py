@@ -299,7 +299,7 @@ class References(SessionState):
         """
         now = self.now
         shown = now.layers[layer]
-        finder = ReferenceFinder(shown, now.archive_set.number(shown.at, 0))
+        finder = ReferenceFinder(shown, now.location.number(shown.at, 0))
         if path is None:
             return finder.references(finder.chain_at(offset))
         above = (at_path(finder.fields, path[:stop]) for stop in range(1, len(path) + 1))
@@ -314,7 +314,7 @@ class References(SessionState):
         shown = now.layers[layer]
         if shown.info.kind is LayerKind.CONTENT:
             return ()
-        finder = ReferenceFinder(shown, now.archive_set.number(shown.at, 0))
+        finder = ReferenceFinder(shown, now.location.number(shown.at, 0))
         found: dict[tuple[int, int], Arrow] = {}
         for arrow in islice(finder.arrows(Span(start, stop)), MAX_ARROWS):
             found.setdefault((-1 if arrow.source is None else arrow.source.start, arrow.target.start), arrow)

@@ -21,8 +21,7 @@ from inspector.operations.protocol.views import ContentInfo, Stage
 from inspector.operations.replay.replay import Replay
 from inspector.operations.session.checks import Checks
 from inspector.operations.session.layers import FieldView, Layers
-from inspector.operations.session.members.archive_set import ArchiveSet, Marks
-from inspector.operations.session.members.members_view import MembersView
+from inspector.operations.session.members.members_view import Marks, MembersView
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 _LOCK_POLL_S = 0.05
@@ -106,10 +105,9 @@ class Snapshot:
     def __init__(self, name: str, location: Location) -> None:
         self.location = location
         self.archives = location.archives
-        self.archive_set = ArchiveSet(location)
         self.layers = Layers(location.total)
-        self.members = MembersView(self.archive_set, self.marks)
-        self.checks = Checks(name, location, self.archive_set)
+        self.members = MembersView(location, self.marks)
+        self.checks = Checks(name, location)
         self.contents: dict[int, ContentInfo] = {}
         self.bands: dict[tuple[int, int, int, int], Bands] = {}
         self._marks: dict[int, Marks] = {}
@@ -138,5 +136,5 @@ class Snapshot:
         """The fields of a layer as rows."""
         layer = self.layers[number]
         # An archive opened out of order has no member numbers yet.
-        first = self.archive_set.number(layer.at, 0) if layer.at < len(self.archives) else None
+        first = self.location.number(layer.at, 0) if layer.at < len(self.archives) else None
         return FieldView(layer, self.marks(layer.at), first)

@@ -26,7 +26,6 @@ from inspector.operations.protocol.views import SortKey
 from inspector.operations.session import navigation as searching
 from inspector.operations.session.layers import StreamMapping
 from inspector.operations.session.members import arrangement
-from inspector.operations.session.members.archive_set import ArchiveSet
 from inspector.operations.session.members.members_view import MembersView
 
 NAMES = st.lists(
@@ -38,7 +37,7 @@ def view_of(names: Sequence[bytes]) -> MembersView:
     archive = Opened(BytesSource(b""), "bytes", "bytes", ())
     for number, name in enumerate(names):
         archive.members.append(name, number, 2 * number)
-    return MembersView(ArchiveSet(Location([archive])), lambda _: pytest.fail("no marks are needed"))
+    return MembersView(Location([archive]), lambda _: pytest.fail("no marks are needed"))
 
 
 # ---- names -----------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from numpy.typing import NDArray
 from inspector.core.member import HAS_DIGEST, Codec, Members
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
+from inspector.operations.open.location import Location
 from inspector.operations.protocol.views import SortKey
-from inspector.operations.session.members.archive_set import ArchiveSet
 
 NAMES_PER_STEP = 1 << 16
 """Names looked through between two chances to cancel."""
@@ -35,24 +36,24 @@ class Arrangement:
 
 
 class Arranger:
-    """Filters and sorts the members of an archive set, and remembers the order of the names."""
+    """Filters and sorts the members of a location, and remembers the order of the names."""
 
-    def __init__(self, archive_set: ArchiveSet) -> None:
-        self._archive_set = archive_set
+    def __init__(self, location: Location) -> None:
+        self._location = location
         self._whole: NameOrder | None = None
         self._plain: dict[tuple[int, int, int], bool] = {}
 
     def arrange(self, filter_text: str, key: SortKey, descending: bool, progress: Progress) -> Arrangement:
         """What to show: members whose visible path holds the text, whatever its case. Raises Cancelled."""
-        count = len(self._archive_set)
+        count = self._location.members
         shown = self._matching(filter_text.lower(), count, progress) if filter_text else None
         if key is SortKey.NAME:
-            whole = self.name_order(names_of(self._archive_set, count), progress)
+            whole = self.name_order(names_of(self._location, count), progress)
             order = whole.order if shown is None else kept(whole, shown).order
         else:
             order = np.arange(count) if shown is None else np.flatnonzero(shown)
             if key is not SortKey.ARCHIVE:
-                order = order[np.argsort(column_of(self._archive_set, key, count)[order], kind="stable")]
+                order = order[np.argsort(column_of(self._location, key, count)[order], kind="stable")]
         return Arrangement(order[::-1] if descending else order, count)
 
     def name_order(self, names: Names, progress: Progress) -> NameOrder:
@@ -65,10 +66,10 @@ class Arranger:
         progress.begin("Filtering", count, "members")
         shown = np.zeros(count, bool)
         base = 0
-        for at, here in enumerate(self._archive_set.counts(count)):
+        for at, here in enumerate(_counts(self._location, count)):
             for first in range(0, here, NAMES_PER_STEP):
                 stop = min(here, first + NAMES_PER_STEP)
-                blob, stops = names_between(self._archive_set, at, first, stop)
+                blob, stops = names_between(self._location, at, first, stop)
                 matches = _plain_matches if self._is_plain((at, first, stop), blob) else _matches
                 shown[base + first : base + stop] = matches(blob, stops, needle)
                 progress.advance(stop - first)
@@ -112,12 +113,18 @@ def _plain_matches(blob: bytes | bytearray, stops: Numbers, needle: str) -> Numb
     return shown
 
 
-def names_of(archive_set: ArchiveSet, count: int) -> Names:
+def _counts(location: Location, count: int) -> list[int]:
+    """How many of the first ``count`` members are in each archive."""
+    stops = accumulate((len(archive.members) for archive in location.archives), initial=0)
+    return [max(0, min(count, stop) - start) for start, stop in pairwise(stops)]
+
+
+def names_of(location: Location, count: int) -> Names:
     """The whole paths of the first ``count`` members."""
     blobs: list[bytes | bytearray] = []
     lengths: list[Numbers] = []
-    for at, here in enumerate(archive_set.counts(count)):
-        blob, stops = names_between(archive_set, at, 0, here)
+    for at, here in enumerate(_counts(location, count)):
+        blob, stops = names_between(location, at, 0, here)
         blobs.append(blob)
         lengths.append(np.diff(stops, prepend=0))
     if not lengths:
@@ -125,9 +132,9 @@ def names_of(archive_set: ArchiveSet, count: int) -> Names:
     return Names(blobs[0] if len(blobs) == 1 else b"".join(blobs), np.cumsum(np.concatenate(lengths)))
 
 
-def names_between(archive_set: ArchiveSet, at: int, first: int, stop: int) -> tuple[bytes | bytearray, Numbers]:
+def names_between(location: Location, at: int, first: int, stop: int) -> tuple[bytes | bytearray, Numbers]:
     """The whole paths of members ``[first, stop)`` of an archive: one after another, and where each ends."""
-    members, folder = archive_set.archives[at].members, archive_set.folder(at)
+    members, folder = location.archives[at].members, location.folder(at)
     if not members.as_appended:
         names = [folder + members.path(index) for index in range(first, stop)]
         return b"".join(names), np.cumsum([len(name) for name in names], dtype=np.int64)
@@ -142,10 +149,10 @@ def names_between(archive_set: ArchiveSet, at: int, first: int, stop: int) -> tu
     return b"".join(paths), stops + len(folder) * np.arange(1, len(stops) + 1)
 
 
-def column_of(archive_set: ArchiveSet, key: SortKey, count: int) -> Numbers:
+def column_of(location: Location, key: SortKey, count: int) -> Numbers:
     """What the first ``count`` members are sorted by, as numbers (there are none for names)."""
-    found = enumerate(archive_set.counts(count))
-    parts = [_column(archive_set.archives[at].members, key, here) for at, here in found]
+    found = enumerate(_counts(location, count))
+    parts = [_column(location.archives[at].members, key, here) for at, here in found]
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import threading
 from array import array
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from inspector.core.finding import Severity
+from inspector.core.archive import Archive
+from inspector.core.finding import Finding, Severity
+from inspector.core.member import FOLDER, UNREAD
+from inspector.core.names import visible
 from inspector.core.program.progress import Progress
+from inspector.core.span import Span, Spans, united
 from inspector.operations.open.listing import learn_all
+from inspector.operations.open.location import Location
 from inspector.operations.protocol.views import Chosen, MemberRow, Page, SortKey, TreeRow
-from inspector.operations.session.members.archive_set import MAX_ROWS, ArchiveSet, Marks
 
 if TYPE_CHECKING:  # a snapshot imports this module
     from inspector.operations.session.members.arrangement import Arrangement, Arranger
     from inspector.operations.session.members.path_tree import PathTree, WorstBeneath
 
-
+MAX_ROWS = 10_000
+"""The largest number of rows in a page."""
 MAX_PATH_DEPTH = 128
 """The deepest tree position returned: a view expands the folders above it one by one."""
 
@@ -28,14 +34,77 @@ _EXACT = (SortKey.SIZE, SortKey.STORED)
 """Sort keys that are only exact once the members' headers were read."""
 
 
+MAX_FINDINGS_PER_BYTE = 20
+"""The largest number of findings returned for one byte."""
+
+
+class Marks:
+    """The findings of one archive by byte and by member, as of its creation. Every row shown asks for them."""
+
+    def __init__(self, archive: Archive) -> None:
+        self.findings: tuple[Finding, ...] = tuple(archive.findings)
+        self._size = archive.source.size
+        self._merged = {
+            severity: _merged(
+                self.widened(span)
+                for finding in self.findings
+                if finding.severity is severity
+                for span in finding.spans
+            )
+            for severity in Severity
+        }
+        self.members: dict[int, Severity] = {}
+        """The worst severity of findings about each member that has any."""
+        for finding in self.findings:
+            if finding.member is not None:
+                known = self.members.get(finding.member, finding.severity)
+                self.members[finding.member] = min(known, finding.severity, key=lambda severity: severity.rank)
+
+    def widened(self, span: Span) -> Span:
+        """A span of at least one byte: an empty one stands for the byte at it, or the last byte of the file."""
+        if span.size > 0:
+            return span
+        start = max(0, min(span.start, self._size - 1))
+        return Span(start, start + 1)
+
+    def of_spans(self, spans: Spans) -> Severity | None:
+        """The worst severity of findings that overlap the spans."""
+        return next(
+            (severity for severity in Severity if any(_overlaps(self._merged[severity], s) for s in spans)), None
+        )
+
+    def at(self, offset: int) -> tuple[tuple[Severity, str], ...]:
+        """Severity and message of the findings on a byte."""
+        found = []
+        for finding in self.findings:
+            if any(start <= offset < stop for start, stop in map(self.widened, finding.spans)):
+                found.append((finding.severity, finding.message))
+                if len(found) == MAX_FINDINGS_PER_BYTE:
+                    break
+        return tuple(found)
+
+
+def _merged(spans: Iterable[Span]) -> tuple[list[int], list[int]]:
+    joined = united(spans)
+    return [span.start for span in joined], [span.stop for span in joined]
+
+
+def _overlaps(merged: tuple[Sequence[int], Sequence[int]], span: Span) -> bool:
+    starts, stops = merged
+    if span.size <= 0:
+        return False
+    at = bisect_right(stops, span.start)
+    return at < len(starts) and starts[at] < span.stop
+
+
 class MembersView:
-    """The members of an archive set, arranged; ``marks`` gives the findings of an archive by its number.
+    """The members of a location, arranged; ``marks`` gives the findings of an archive by its number.
 
     ``arrange`` and ``build_tree`` run on job threads, one at a time; each replaces its result as a whole.
     """
 
-    def __init__(self, archive_set: ArchiveSet, marks: Callable[[int], Marks]) -> None:
-        self._archive_set = archive_set
+    def __init__(self, location: Location, marks: Callable[[int], Marks]) -> None:
+        self._location = location
         self._marks = marks
         self._arranger: Arranger | None = None
         self._arrangement: Arrangement | None = None
@@ -48,10 +117,10 @@ class MembersView:
         """Filter and sort the flat table; returns the number of members shown. Raises Cancelled."""
         if not filter_text and key is SortKey.ARCHIVE and not descending:
             self._arrangement = None
-            return len(self._archive_set)
+            return self._location.members
         with self._one_at_a_time:
             if filter_text or key in _EXACT:
-                learn_all(tuple(self._archive_set.archives), progress)
+                learn_all(tuple(self._location.archives), progress)
             arrangement = self._names().arrange(filter_text, key, descending, progress)
             self._arrangement = arrangement
         return len(arrangement.order)
@@ -63,12 +132,12 @@ class MembersView:
 
         with self._one_at_a_time:
             arrangement = self._arrangement
-            count = len(self._archive_set) if arrangement is None else len(arrangement.rows)
-            names = names_of(self._archive_set, count)
+            count = self._location.members if arrangement is None else len(arrangement.rows)
+            names = names_of(self._location, count)
             order = self._names().name_order(names, progress)
             if arrangement is not None and len(arrangement.order) < count:
                 order = kept(order, arrangement.rows >= 0)
-            tree = PathTree(names, order, self._archive_set.path, progress)
+            tree = PathTree(names, order, self._location.path, progress)
             tree.count(0)  # splits the root here, because rows are requested without a job
             self._tree = tree
 
@@ -76,17 +145,32 @@ class MembersView:
         from inspector.operations.session.members.arrangement import Arranger
 
         if self._arranger is None:
-            self._arranger = Arranger(self._archive_set)
+            self._arranger = Arranger(self._location)
         return self._arranger
 
     def row(self, index: int) -> MemberRow:
         """One member; raises OperationError if there is none."""
-        return self._archive_set.row(index, self._marks)
+        at, local = self._location.find(index)
+        archive, folder = self._location.archives[at], self._location.folder(at)
+        member = archive.members.seen(local)
+        return MemberRow(
+            index,
+            visible(folder + member.path),
+            member.size,
+            member.stored,
+            member.codec.value,
+            member.digest or "",
+            member.spans[0].start if member.spans else member.head,
+            bool(member.marks & FOLDER) or member.path.endswith(b"/"),
+            self._marks(at).members.get(local),
+            archive.verdict(local),
+            not member.marks & UNREAD,
+        )
 
     def rows(self, first: int, count: int) -> Page[MemberRow]:
         """Rows of the flat table."""
         order = None if self._arrangement is None else self._arrangement.order
-        total = len(self._archive_set) if order is None else len(order)
+        total = self._location.members if order is None else len(order)
         chosen = _clipped(first, count, total)
         return Page(total, chosen.start, tuple(self.row(at if order is None else int(order[at])) for at in chosen))
 
@@ -112,7 +196,7 @@ class MembersView:
         """The worst beneath the folders of a tree, from the verdicts and findings so far."""
         from inspector.operations.session.members.path_tree import WorstBeneath
 
-        archives = tuple(self._archive_set.archives)
+        archives = tuple(self._location.archives)
         verdicts = [bytes(archive.verdicts) for archive in archives]
         known = (id(tree), tuple(map(hash, verdicts)), tuple(len(archive.findings) for archive in archives))
         if self._worst is None or known != self._worst_of:
@@ -138,12 +222,12 @@ class MembersView:
         members, nodes = self._resolved(chosen)
         tree = self._tree
         folders = [] if tree is None else [tree.path(node) for node in nodes]
-        return [*map(self._archive_set.path, members), *folders]
+        return [*map(self._location.path, members), *folders]
 
     def _resolved(self, chosen: Chosen) -> tuple[array[int], list[int]]:
         """The selected members and tree folders, with rows resolved."""
         order = None if self._arrangement is None else self._arrangement.order
-        total = len(self._archive_set) if order is None else len(order)
+        total = self._location.members if order is None else len(order)
         members, nodes = array("Q", chosen.members), list(chosen.nodes)
         for first, count in chosen.rows:
             places = _clipped(first, count, total, total)
