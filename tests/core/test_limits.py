@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.core.limits import ANSWERING, CACHE, Limit
-from inspector.sources.s3.cache import BLOCK_BYTES, Blocks, DiskBlocks
+from inspector.sources.s3.cache import BLOCK_BYTES, Blocks
 
 NUMBER = Limit("ARCHIVE_INSPECTOR_TEST", 10, 2, 20, 3)
 
@@ -25,7 +25,7 @@ def test_nothing_said_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_smaller_cache_keeps_less(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CACHE.variable, "8")
-    blocks, owner = Blocks(disk=DiskBlocks(0)), object()
+    blocks, owner = Blocks(max_disk_bytes=0), object()
     for number in range(2 * (8 << 20) // BLOCK_BYTES):
         blocks.keep(owner, number, b"")
     assert len(blocks.numbers(owner)) == (8 << 20) // BLOCK_BYTES

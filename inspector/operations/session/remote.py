@@ -99,7 +99,7 @@ def _region(error: S3Error) -> str:
 def cached_spans(source: Source) -> Spans:
     """The bytes of a source that can be read without a request; none if it is local."""
     if not isinstance(source, PieceSource):
-        return source.cached() if isinstance(source, RemoteSource) else ()
+        return source.cache.spans() if isinstance(source, RemoteSource) else ()
     cached = cached_spans(source.base)
     if not cached:
         return ()

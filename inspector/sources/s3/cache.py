@@ -8,18 +8,18 @@ it is read. An error ends the pass, and is raised where a reader reaches it; wha
 read.
 
 Blocks that memory has no room for are in a file without a name, so that a second pass over an object asks for nothing.
-That is a convenience: where it cannot be written or read, a block is simply not there.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
 import shutil
 import tempfile
 import weakref
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from threading import BoundedSemaphore, Condition, Lock, Thread
 from typing import IO
 
@@ -33,141 +33,99 @@ BLOCK_BYTES = 64 << 10
 MAX_REQUEST_BYTES = 8 << 20
 _MAX_BLOCKS = MAX_REQUEST_BYTES // BLOCK_BYTES
 
-# ---- blocks on disk --------------------------------------------------------------------------------------------------
+# ---- blocks ----------------------------------------------------------------------------------------------------------
 
 MAX_DISK_BYTES = 1 << 30
-"""Bytes on disk, of all archives of a process together."""
 MIN_FREE_SHARE = 4
 """One part of so many of the free space is used at most."""
 
 
-class DiskBlocks:
-    """Blocks by key, of all archives of a process; the one that was unused for longest makes room. Thread-safe.
+class Blocks:
+    """Blocks of any number of objects; of too many, the one unused for longest makes room. Thread-safe.
 
-    The file is made with the first block, and gone with the process.
+    They are in memory, and once there are more than ``max_bytes`` (0: limits.CACHE), in a file that is gone with this,
+    if the disk has room. That is a convenience: where it cannot be written or read, a block is simply not there.
     """
 
-    def __init__(self, max_bytes: int = MAX_DISK_BYTES) -> None:
-        self._limit = max_bytes // BLOCK_BYTES
+    def __init__(self, max_bytes: int = 0, max_disk_bytes: int = MAX_DISK_BYTES) -> None:
+        self.max_bytes = max_bytes or CACHE.value
+        self._on_disk = max_disk_bytes // BLOCK_BYTES
+        self._lock = Lock()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin anew in memory."""
+        self._limit = self.max_bytes // BLOCK_BYTES
+        self._file: IO[bytes] = io.BytesIO()
         self._slots: OrderedDict[tuple[object, int], tuple[int, int]] = OrderedDict()
         """The place of each block in the file, and its size."""
-        self._file: IO[bytes] | None = None
-        self._lock = Lock()
-
-    def __contains__(self, key: tuple[object, int]) -> bool:
-        return key in self._slots
-
-    def keys(self) -> list[tuple[object, int]]:
-        """The keys of all blocks."""
-        with self._lock:
-            return list(self._slots)
-
-    def put(self, key: tuple[object, int], block: bytes) -> None:
-        """Keep a block."""
-        with self._lock:
-            try:
-                if self._limit and self._file is None:
-                    folder = platformdirs.user_cache_path("archive-inspector", appauthor=False, ensure_exists=True)
-                    self._file = _nameless(folder)
-                    weakref.finalize(self, self._file.close)
-                    self._limit = min(self._limit, shutil.disk_usage(folder).free // MIN_FREE_SHARE // BLOCK_BYTES)
-                if self._file is None or not self._limit or key in self._slots:
-                    return
-                is_full = len(self._slots) >= self._limit
-                slot = self._slots.popitem(last=False)[1][0] if is_full else len(self._slots)
-                self._file.seek(slot * BLOCK_BYTES)
-                if self._file.write(block) == len(block):
-                    self._slots[key] = slot, len(block)
-                else:
-                    self._limit = 0
-            except OSError:
-                self._limit = 0  # a full or failing disk: what is there can still be read
-
-    def get(self, key: tuple[object, int]) -> bytes | None:
-        """The block, if it is there."""
-        with self._lock:
-            if key not in self._slots or self._file is None:
-                return None
-            self._slots.move_to_end(key)
-            slot, size = self._slots[key]
-            with contextlib.suppress(OSError):
-                self._file.seek(slot * BLOCK_BYTES)
-                data = self._file.read(size)
-                if len(data) == size:
-                    return data
-            self._limit = 0
-            self._slots.clear()
-            return None
-
-
-def _nameless(folder: Path) -> IO[bytes]:
-    """A file that is gone once it is closed, whatever ends the process. Raises OSError."""
-    made: IO[bytes] = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115 - closed with what holds it
-    return made
-
-
-_DISK = DiskBlocks()
-
-
-# ---- blocks of a source ----------------------------------------------------------------------------------------------
-
-
-class Blocks:
-    """An LRU store of at most ``max_bytes`` of blocks (0: limits.CACHE), shared by any number of caches.
-
-    What is pushed out goes to ``disk``.
-    """
-
-    def __init__(self, max_bytes: int = 0, disk: DiskBlocks = _DISK) -> None:
-        self.max_bytes = max_bytes or CACHE.value
-        self._max_blocks = self.max_bytes // BLOCK_BYTES
-        self._kept: OrderedDict[tuple[object, int], bytes] = OrderedDict()
-        self._disk = disk
-        self._lock = Lock()
 
     def keep(self, owner: object, number: int, block: bytes) -> None:
         """Add a block."""
+        key = owner, number
         with self._lock:
-            self._kept[owner, number] = block
-            self._kept.move_to_end((owner, number))
-            while len(self._kept) > self._max_blocks:
-                self._disk.put(*self._kept.popitem(last=False))
+            if self._on_disk and key not in self._slots and len(self._slots) >= self._limit:
+                with contextlib.suppress(OSError):
+                    self._go_to_disk()
+            try:
+                self._write(key, block)
+            except OSError:
+                self._begin()
+                self._write(key, block)
+
+    def _write(self, key: tuple[object, int], block: bytes) -> None:
+        is_full = key not in self._slots and len(self._slots) >= self._limit
+        slot, _ = self._slots.popitem(last=False)[1] if is_full else self._slots.pop(key, (len(self._slots), 0))
+        self._file.seek(slot * BLOCK_BYTES)
+        if self._file.write(block) < len(block):
+            raise OSError
+        self._slots[key] = slot, len(block)
+
+    def _go_to_disk(self) -> None:
+        """Move to a file without a name, once, if that may hold more. Raises OSError."""
+        folder = platformdirs.user_cache_path("archive-inspector", appauthor=False, ensure_exists=True)
+        room = min(self._on_disk, shutil.disk_usage(folder).free // MIN_FREE_SHARE // BLOCK_BYTES)
+        self._on_disk = 0
+        if room > self._limit:
+            file: IO[bytes] = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115 - closed with this
+            weakref.finalize(self, file.close)
+            self._file.seek(0)
+            shutil.copyfileobj(self._file, file, MAX_REQUEST_BYTES)
+            self._file, self._limit = file, room
 
     def get(self, owner: object, number: int) -> bytes | None:
-        """The block, if it is still stored."""
-        with self._lock:
-            block = self._kept.get((owner, number))
-            if block is not None:
-                self._kept.move_to_end((owner, number))
-                return block
-        block = self._disk.get((owner, number))
-        if block is not None:
-            self.keep(owner, number, block)
-        return block
+        """The block, if it is there."""
+        with self._lock, contextlib.suppress(OSError, KeyError):
+            slot, size = self._slots[owner, number]
+            self._slots.move_to_end((owner, number))
+            self._file.seek(slot * BLOCK_BYTES)
+            data = self._file.read(size)
+            return data if len(data) == size else None
+        return None
 
     def has(self, owner: object, number: int) -> bool:
         """Whether the block is stored."""
-        return (owner, number) in self._kept or (owner, number) in self._disk
+        return (owner, number) in self._slots
 
     def numbers(self, owner: object) -> list[int]:
         """The numbers of one owner's blocks, in order."""
         with self._lock:
-            return sorted({number for whose, number in (*self._kept, *self._disk.keys()) if whose is owner})
+            return sorted(number for whose, number in self._slots if whose is owner)
 
 
 # ---- reading ahead ---------------------------------------------------------------------------------------------------
 
 MAX_IN_FLIGHT = 8
-"""Requests of the passes over one object at a time."""
+"""Requests of a pass at a time."""
 MAX_IN_FLIGHT_IN_ALL = 16
-"""Requests of all passes of a process at a time."""
+"""Requests of all passes of a process at a time that are ahead of their readers."""
 IDLE_SECONDS = 5.0
 """A response that goes on to the end of its object is given up when nothing was read of it for so long."""
 _SKIPPED = 4
 """Cached blocks that are fetched again if that merges two requests."""
 _FIRST_BLOCKS = 4
 _MAX_PASSES = 8
-_STEPS_BEFORE_PASS = 2
+_STEPS_BEFORE_AHEAD = 2
 """Steps forward over small gaps after which a reader is taken to go on."""
 _POLL_SECONDS = 0.1
 
@@ -208,33 +166,18 @@ class Pace:
         return int(min(max(2 * self._latency * rate, BLOCK_BYTES), MAX_REQUEST_BYTES))
 
 
-class Flight:
-    """A request for the blocks ``[first, stop)``; the blocks before ``next`` have arrived. ``progress`` cancels it."""
-
-    def __init__(self, first: int, stop: int, progress: Progress) -> None:
-        self.first = self.next = first
-        self.stop = stop
-        self.progress = progress
-        self.error: BaseException | None = None
-        self.ended = False
-        self.rest = bytearray()
-        """What has arrived of the block ``next``."""
-        self.take: Take
-        """Gives it bytes that have come. Raises Cancelled if no more are wanted."""
-
-
 class _Pass:
-    """A pass that has read the blocks ``[start, at)`` and asked for those before ``end``, never past ``limit``.
+    """A reader, which has read the blocks ``[start, at)`` and asked for those before ``end``, never past ``limit``.
 
-    ``wanted`` is where the current read ends; ``announced``: all up to ``limit`` will be read. ``is_stream``: it is one
-    request without an end.
+    ``wanted`` is where the current read ends; ``step`` how many blocks are read ahead at least, none before the reader
+    goes on or says so. ``is_stream``: it is one request without an end.
     """
 
-    def __init__(self, start: int, limit: int, *, announced: bool = False, is_stream: bool = False) -> None:
+    def __init__(self, start: int, limit: int, step: int = 0, *, is_stream: bool = False) -> None:
         self.start = self.at = self.end = self.wanted = start
         self.limit = limit
-        self.announced = announced
-        self.step = _MAX_BLOCKS if announced else _FIRST_BLOCKS
+        self.step = step
+        self.steps = 0
         self.flights: deque[Flight] = deque()
         self.is_stream = is_stream
         self.ended = False
@@ -243,6 +186,39 @@ class _Pass:
     def running(self) -> int:
         """Requests that have not ended."""
         return sum(not each.ended for each in self.flights)
+
+
+class Flight:
+    """A request for the blocks ``[first, stop)``; the blocks before ``next`` have arrived. ``progress`` cancels it."""
+
+    def __init__(self, owner: _Pass, first: int, stop: int, progress: Progress) -> None:
+        self.owner = owner
+        self.first = self.next = first
+        self.stop = stop
+        self.progress = progress
+        self.error: BaseException | None = None
+        self.ended = False
+        self.rest = bytearray()
+        """What has arrived of the block ``next``."""
+        owner.flights.append(self)
+
+
+def in_thread(progress: Progress, work: Callable[[], None], ended: Callable[[BaseException | None], None]) -> None:
+    """Do some work that ``progress`` cancels, and tell what ended it.
+
+    A daemon thread does: the program must be able to exit while a server is silent.
+    """
+
+    def run() -> None:
+        error: BaseException | None = None
+        try:
+            with cancelling(progress):
+                work()
+        except BaseException as reason:  # noqa: BLE001 - raised where it is waited for
+            error = reason
+        ended(error)
+
+    Thread(target=run, daemon=True).start()
 
 
 class BlockCache:
@@ -261,8 +237,6 @@ class BlockCache:
         self._expected: list[Span] = []
         self._window = max(_FIRST_BLOCKS, self._blocks.max_bytes // 2 // BLOCK_BYTES)
         self._passes: list[_Pass] = []
-        self._readers: dict[int, int] = {}
-        """Where direct requests ended, as block numbers, and how many steps led there."""
         self._changed = Condition()
 
     def read(self, offset: int, length: int) -> bytes:
@@ -270,24 +244,25 @@ class BlockCache:
         stop = min(offset + length, self._size)
         pieces: list[bytes] = []
         while 0 <= offset < stop:  # in steps, to bound memory
-            step = min(stop, offset + MAX_REQUEST_BYTES)
+            step = min(stop, offset - offset % BLOCK_BYTES + MAX_REQUEST_BYTES)
             pieces.append(self._step(offset, step))
             offset = step if len(pieces[-1]) == step - offset else stop
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def fetch(self, start: int, stop: int) -> bytes:
-        """The bytes ``[start, stop)`` by a request of their own."""
+        """The bytes ``[start, stop)`` by a request of their own, whose whole blocks are kept."""
         data = bytearray()
         self._pour(start, stop, data.extend)
+        self.put(start, data)
         return bytes(data)
 
-    def put(self, start: int, data: bytes) -> None:
+    def put(self, start: int, data: bytes | bytearray) -> None:
         """Add bytes that are already available; partial blocks are dropped."""
         for number in range(-(-start // BLOCK_BYTES), -(-(start + len(data)) // BLOCK_BYTES)):
             begin = number * BLOCK_BYTES - start
             block = data[begin : begin + BLOCK_BYTES]
             if len(block) == self._length(number):
-                self._blocks.keep(self._owner, number, block)
+                self._blocks.keep(self._owner, number, bytes(block))
 
     def expect(self, start: int, stop: int) -> None:
         """Announce that ``[start, stop)`` will be read soon: the first miss in it fetches the rest of it."""
@@ -301,14 +276,31 @@ class BlockCache:
 
     def holds(self, start: int, stop: int) -> bool:
         """Whether the bytes ``[start, stop)`` can be read without a request."""
-        return all(map(self._has, range(start // BLOCK_BYTES, -(-min(stop, self._size) // BLOCK_BYTES))))
+        return self._has_all(start // BLOCK_BYTES, -(-min(stop, self._size) // BLOCK_BYTES))
 
     def follow(self, progress: Progress) -> Flight:
-        """Begin a pass over everything whose one request the caller makes: the bytes go to ``take`` of the result."""
+        """Begin a pass over everything whose one request the caller makes: it gives the bytes to ``take``."""
         with self._changed:
-            made = self._add(_Pass(0, self._count, is_stream=True))
+            made = self._add(_Pass(0, self._count, _FIRST_BLOCKS, is_stream=True))
             made.end = self._count
-            return self._flight(made, 0, self._count, progress)
+            return Flight(made, 0, self._count, progress)
+
+    def take(self, flight: Flight, piece: bytes) -> None:
+        """Keep bytes that have come. A stream waits until more is wanted; raises Cancelled if nothing is."""
+        flight.rest += piece
+        while len(flight.rest) >= self._length(flight.next) > 0:
+            owner = flight.owner
+            with self._changed:
+                while owner.is_stream and not owner.ended and flight.next >= self._reach(owner):
+                    if not self._changed.wait(IDLE_SECONDS):
+                        self._end(owner)
+                if owner.ended:
+                    raise Cancelled
+            self._blocks.keep(self._owner, flight.next, bytes(flight.rest[:BLOCK_BYTES]))
+            del flight.rest[:BLOCK_BYTES]
+            with self._changed:
+                flight.next += 1
+                self._changed.notify_all()
 
     def close(self, flight: Flight, error: BaseException | None) -> None:
         """End a request: with the error that ended it, or because all of it has come."""
@@ -316,8 +308,11 @@ class BlockCache:
             flight.ended, flight.error = True, error
             self._changed.notify_all()
 
-    def _has(self, number: int) -> bool:
-        return self._blocks.has(self._owner, number)
+    def _missing(self, first: int, stop: int) -> Iterator[int]:
+        return (number for number in range(first, stop) if not self._blocks.has(self._owner, number))
+
+    def _has_all(self, first: int, stop: int) -> bool:
+        return next(self._missing(first, stop), stop) == stop
 
     def _length(self, number: int) -> int:
         """The size of a block: that of the last is what is left."""
@@ -325,83 +320,77 @@ class BlockCache:
 
     def _step(self, start: int, stop: int) -> bytes:
         first, last = start // BLOCK_BYTES, -(-stop // BLOCK_BYTES)
-        kept = ((number, self._blocks.get(self._owner, number)) for number in range(first, last))
-        found = {number: block for number, block in kept if block is not None}
-        for run in _runs([number for number in range(first, last) if number not in found], _SKIPPED, _MAX_BLOCKS):
-            found |= self._ask(run)
+        found: _Pass | None = None
         blocks: list[bytes] = []
-        for number in range(first, last):
-            blocks.append(found.get(number, b""))
-            if len(blocks[-1]) < self._length(number):
-                break  # it ends there
+        try:
+            for number in range(first, last):
+                block = self._blocks.get(self._owner, number)
+                if block is None:
+                    if found is None or number >= found.end:
+                        with self._changed:
+                            found = self._pass_for(number, last)
+                    block = self._wait_for(found, number)
+                if block is None:  # not kept, or nobody gives it: ask for the rest
+                    block = self.fetch(number * BLOCK_BYTES, min(last * BLOCK_BYTES, self._size))
+                blocks.append(block)
+                if len(block) != self._length(number):
+                    break  # it ends there, or the rest is there
+        except BaseException:
+            with self._changed:
+                self._end(found)
+            raise
         return b"".join(blocks)[start - first * BLOCK_BYTES : stop - first * BLOCK_BYTES]
 
-    def _ask(self, run: range) -> dict[int, bytes]:
-        """The blocks of ``run``, which are not kept yet, as far as the object goes, and perhaps some behind them."""
-        start, stop, expected = run.start * BLOCK_BYTES, run.stop * BLOCK_BYTES, run.stop
+    # ---- passes --------------------------------------------------------------------------------------------------
+
+    def _pass_for(self, first: int, stop: int) -> _Pass:
+        """The pass that gives the blocks ``[first, stop)``, the first of which is missing."""
+        start, expected = first * BLOCK_BYTES, stop
         for span in list(self._expected):
-            if span.start < stop and start < span.stop:
+            if span.start < stop * BLOCK_BYTES and start < span.stop:
                 expected = max(expected, -(-span.stop // BLOCK_BYTES))
                 if span.stop - start > MAX_REQUEST_BYTES and span in self._expected:
                     self._expected.remove(span)  # a pass begins, once
-        with self._changed:
-            found = self._pass_for(run, expected)
-        got = {} if found is None else self._await(found, run)
-        while len(got) < len(run) and not (got and len(got[run.start + len(got) - 1]) < BLOCK_BYTES):
-            more = self._direct(range(run.start + len(got), run.stop), expected)
-            if not more:
-                break
-            got |= more
-        return got
-
-    # ---- which pass, if any --------------------------------------------------------------------------------------
-
-    def _pass_for(self, run: range, expected: int) -> _Pass | None:
-        """The pass that gives ``run``, planned to its end; None to ask for it directly."""
-        hop = self._pace.hop_bytes // BLOCK_BYTES
-        found = self._pass_near(run.start, hop)
-        if found is None and expected - run.start > _MAX_BLOCKS:
-            found = self._add(_Pass(run.start, min(expected, self._count), announced=True))
-        if found is None:
-            before = next((end for end in self._readers if end <= run.start <= end + hop), None)
-            if before is None:
-                return None
-            steps, gap = self._readers.pop(before) + 1, range(before, run.start)
-            if steps < _STEPS_BEFORE_PASS and not (len(gap) <= _FIRST_BLOCKS and all(map(self._has, gap))):
-                self._note_reader(run.stop, steps)
-                return None
-            found = self._add(_Pass(run.start, self._count))
-        found.wanted = max(found.wanted, min(run.stop, found.limit))
-        self._move(found, run.start)
+        found = self._pass_near(first) or self._add(_Pass(first, self._count))
+        if expected > stop and not found.step:
+            found.start, found.limit, found.step = first, expected, _MAX_BLOCKS
+        found.wanted = max(found.wanted, min(stop, found.limit))
+        self._move(found, first)
         self._plan(found)  # not while a read goes on: nobody knows whether another follows
         return found
 
-    def _pass_near(self, start: int, hop: int) -> _Pass | None:
-        """The pass that asks for the block ``start``, or ends at most ``hop`` blocks before it."""
+    def _pass_near(self, start: int) -> _Pass | None:
+        """The pass that asks for the block ``start``, or ended so little before it that it goes on there."""
+        hop = self._pace.hop_bytes // BLOCK_BYTES
         for each in reversed(self._passes):
             if each.at <= start < each.end:
                 if not each.is_stream or start - each.flights[0].next <= hop:
                     return each
                 self._end(each)
-            elif each.end <= start <= each.end + hop and each.end < each.limit:
-                if start - each.end > _FIRST_BLOCKS:
+            elif each.end <= start <= each.end + hop:
+                each.steps += 1
+                is_close = start - each.end <= _FIRST_BLOCKS
+                if start >= each.limit:
+                    each.limit = self._count
+                if not each.step:
+                    if each.steps >= _STEPS_BEFORE_AHEAD or (is_close and self._has_all(each.end, start)):
+                        each.step = _FIRST_BLOCKS
+                    each.start = each.end = start
+                elif not is_close:
                     each.end = start  # what lies between is not asked for any more
                 return each
         return None
 
     def _add(self, made: _Pass) -> _Pass:
+        if len(self._passes) >= _MAX_PASSES:
+            self._end(next((each for each in self._passes if not each.running), self._passes[0]))
         self._passes.append(made)
-        if len(self._passes) > _MAX_PASSES:
-            self._end(self._passes[0])
         return made
 
-    def _note_reader(self, stop: int, steps: int) -> None:
-        self._readers[stop] = steps
-        if len(self._readers) > _MAX_PASSES:
-            del self._readers[next(iter(self._readers))]
-
-    def _end(self, ended: _Pass) -> None:
+    def _end(self, ended: _Pass | None) -> None:
         """Give up a pass, and its requests."""
+        if ended is None:
+            return
         ended.ended = True
         if ended in self._passes:
             self._passes.remove(ended)
@@ -409,100 +398,40 @@ class BlockCache:
             each.progress.cancel()
         self._changed.notify_all()
 
-    # ---- asking --------------------------------------------------------------------------------------------------
-
     def _move(self, moved: _Pass, at: int) -> None:
         moved.at = max(moved.at, at)
         while moved.flights and moved.flights[0].ended and moved.flights[0].stop <= moved.at:
             moved.flights.popleft()
         if moved.is_stream:
             self._changed.notify_all()  # it may go on
-        if moved.at >= moved.limit and not moved.running and moved in self._passes:
-            self._passes.remove(moved)
 
     def _reach(self, planned: _Pass) -> int:
-        """The block up to which a pass may ask."""
-        least = _MAX_BLOCKS if planned.announced else _FIRST_BLOCKS
-        ahead = min(self._window, max(least, planned.at - planned.start))
+        """The block up to which a pass may ask: ahead of its reader by no more than that has read."""
+        ahead = min(self._window, max(planned.step, planned.at - planned.start)) if planned.step else 0
         return min(planned.limit, max(planned.wanted, planned.at + ahead))
 
     def _plan(self, planned: _Pass) -> None:
         """Ask for what comes next, as far as it may."""
         reach = self._reach(planned)
-        while not planned.ended and planned.end < reach:
-            first = next((number for number in range(planned.end, reach) if not self._has(number)), reach)
-            planned.end = first
-            wanted = planned.wanted - first
-            if first >= reach or planned.running >= MAX_IN_FLIGHT or not _slots.acquire(blocking=False):
+        while planned.end < reach:
+            first = planned.end = next(self._missing(planned.end, reach), reach)
+            is_wanted = first < planned.wanted
+            if first == reach or (not is_wanted and planned.running >= MAX_IN_FLIGHT):
                 return
-            stop = min(first + max(planned.step, min(wanted, _MAX_BLOCKS)), planned.limit)
-            planned.end = stop = self._without_kept(stop, first + max(wanted, 1))
-            planned.step = min(2 * planned.step, _MAX_BLOCKS)
-            # A daemon thread: the program must be able to exit while a server is silent.
-            Thread(target=self._run, args=(self._flight(planned, first, stop, Progress()),), daemon=True).start()
+            if not is_wanted and not _slots.acquire(blocking=False):
+                return
+            most = max(planned.step, min(planned.wanted - first, _MAX_BLOCKS))
+            run = next(_runs(self._missing(first, min(first + most, planned.limit)), _SKIPPED, _MAX_BLOCKS))
+            planned.end, planned.step = run.stop, min(2 * planned.step, _MAX_BLOCKS)
+            flight = Flight(planned, first, run.stop, Progress())
+            start, end = first * BLOCK_BYTES, min(run.stop * BLOCK_BYTES, self._size)
+            pour = partial(self._pour, start, end, partial(self.take, flight))
+            in_thread(flight.progress, pour, partial(self._ended, flight, has_slot=not is_wanted))
 
-    def _without_kept(self, stop: int, least: int) -> int:
-        """``stop`` without the kept blocks before it, but not before ``least``."""
-        while stop > least and self._has(stop - 1):
-            stop -= 1
-        return stop
-
-    def _flight(self, owner: _Pass, first: int, stop: int, progress: Progress) -> Flight:
-        flight = Flight(first, stop, progress)
-
-        def take(piece: bytes) -> None:
-            rest = flight.rest
-            rest.extend(piece)
-            while len(rest) >= self._length(flight.next) > 0:
-                self._arrived(owner, flight, bytes(rest[:BLOCK_BYTES]))
-                del rest[:BLOCK_BYTES]
-
-        flight.take = take
-        owner.flights.append(flight)
-        return flight
-
-    def _arrived(self, owner: _Pass, flight: Flight, block: bytes) -> None:
-        """Keep a block. A response without an end waits until more is wanted; raises Cancelled if nothing is."""
-        with self._changed:
-            while owner.is_stream and not owner.ended and flight.next >= self._reach(owner):
-                if not self._changed.wait(IDLE_SECONDS):
-                    self._end(owner)
-            if owner.ended:
-                raise Cancelled
-        self._blocks.keep(self._owner, flight.next, block)
-        with self._changed:
-            flight.next += 1
-            self._changed.notify_all()
-
-    def _run(self, flight: Flight) -> None:
-        error: BaseException | None = None
-        try:
-            with cancelling(flight.progress):
-                start, stop = flight.first * BLOCK_BYTES, min(flight.stop * BLOCK_BYTES, self._size)
-                self._pour(start, stop, flight.take)
-        except BaseException as reason:  # noqa: BLE001 - raised where a reader reaches it
-            error = reason
-        finally:
+    def _ended(self, flight: Flight, error: BaseException | None, *, has_slot: bool) -> None:
+        if has_slot:
             _slots.release()
-            self.close(flight, error)
-
-    # ---- waiting -------------------------------------------------------------------------------------------------
-
-    def _await(self, found: _Pass, run: range) -> dict[int, bytes]:
-        """The leading blocks of ``run``, as far as the pass gives them."""
-        got: dict[int, bytes] = {}
-        try:
-            for number in run:
-                block = self._wait_for(found, number)
-                if block is not None:
-                    got[number] = block
-                if block is None or len(block) < self._length(number):
-                    break
-        except BaseException:
-            with self._changed:
-                self._end(found)
-            raise
-        return got
+        self.close(flight, error)
 
     def _wait_for(self, found: _Pass, number: int) -> bytes | None:
         """A block once it has arrived; None if the pass does not give it. Raises what ended its request."""
@@ -525,20 +454,8 @@ class BlockCache:
                 self._changed.wait(_POLL_SECONDS)
             check_cancelled()
 
-    def _direct(self, run: range, expected: int) -> dict[int, bytes]:
-        """Ask for ``run`` and wait for it, up to ``expected`` if that is near."""
-        near = min(expected, run.start + _MAX_BLOCKS, self._count)
-        stop = self._without_kept(max(run.stop, near), run.stop)
-        data = self.fetch(run.start * BLOCK_BYTES, min(stop * BLOCK_BYTES, self._size))
-        self.put(run.start * BLOCK_BYTES, data)
-        with self._changed:
-            steps = [self._readers.pop(end) for end in list(self._readers) if run.start < end <= stop]
-            self._note_reader(stop, max(steps, default=0))
-        starts = range(0, len(data), BLOCK_BYTES)
-        return {run.start + at // BLOCK_BYTES: data[at : at + BLOCK_BYTES] for at in starts}
 
-
-def _runs(numbers: list[int], skipped: int, max_blocks: int) -> Iterator[range]:
+def _runs(numbers: Iterable[int], skipped: int, max_blocks: int) -> Iterator[range]:
     """Runs of consecutive numbers, with gaps of at most ``skipped``."""
     run: list[int] = []
     for number in numbers:

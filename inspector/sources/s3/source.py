@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import closing
 from functools import partial
-from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
@@ -16,11 +15,11 @@ from msgspec.structs import replace
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.program.map_ordered import map_ordered
-from inspector.core.program.progress import Progress, cancelling, check_cancelled
+from inspector.core.program.progress import Cancelled, Progress, cancelling, check_cancelled
 from inspector.core.source import HiddenError, Source
-from inspector.core.span import Span, Spans
+from inspector.core.span import Span
 from inspector.sources.s3.address import Address, Place, parse
-from inspector.sources.s3.cache import MAX_REQUEST_BYTES, BlockCache, Blocks, Flight, Take
+from inspector.sources.s3.cache import MAX_REQUEST_BYTES, BlockCache, Blocks, Flight, Take, in_thread
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.request_log import OPEN_END, RequestLog, Why
 from inspector.sources.s3.responses import ByteRange, Head, Seen
@@ -190,7 +189,7 @@ class RemoteSource(ABC):
         self.replaced = False
         self._client = client
         self._head = head
-        self._cache = BlockCache(head.size, self._pour, blocks, client.pace)
+        self.cache = BlockCache(head.size, self._pour, blocks, client.pace)
 
     @property
     def used(self) -> str:
@@ -203,11 +202,11 @@ class RemoteSource(ABC):
 
     def read(self, offset: int, length: int) -> bytes:
         """Also raises Cancelled, see ``cancelling``."""
-        return self._cache.read(offset, length)
+        return self.cache.read(offset, length)
 
     def expect(self, start: int, stop: int) -> None:
         """Announce that ``[start, stop)`` will be read soon."""
-        self._cache.expect(start, stop)
+        self.cache.expect(start, stop)
 
     def gather(self, spans: Sequence[Span]) -> Iterator[bytes]:
         """See ``core.source.gather``; only complete blocks are cached.
@@ -229,29 +228,15 @@ class RemoteSource(ABC):
 
     def _apart(self, span: Span, ending: Progress) -> bytes:
         """The exact bytes, from the cache or by one request."""
-        if self._cache.holds(span.start, span.stop) or not span.size:
-            return self._cache.read(span.start, span.size)
+        if self.cache.holds(span.start, span.stop) or not span.size:
+            return self.cache.read(span.start, span.size)
         with cancelling(ending):
-            data = self._cache.fetch(span.start, span.stop)
-        self.put(span.start, data)
-        return data
-
-    def follow(self, progress: Progress) -> Flight:
-        """Begin a pass over all of it, whose bytes ``take`` of the result is given as they come; ``leave`` ends it."""
-        return self._cache.follow(progress)
+            return self.cache.fetch(span.start, span.stop)
 
     def leave(self, flight: Flight, error: BaseException | None) -> None:
-        """End what ``follow`` began, with the error that ended it or because all has come."""
+        """End what the cache follows, with the error that ended it or because all has come."""
         self.replaced = self.replaced or (isinstance(error, S3Error) and error.status == _NOT_AS_BEFORE)
-        self._cache.close(flight, error)
-
-    def cached(self) -> Spans:
-        """The spans that can be read without a request."""
-        return self._cache.spans()
-
-    def put(self, start: int, data: bytes) -> None:
-        """Cache bytes of it that came with another response."""
-        self._cache.put(start, data)
+        self.cache.close(flight, error)
 
     def _pour(self, start: int, stop: int, take: Take) -> None:
         """Give the bytes ``[start, stop)`` as they arrive. Raises SourceError and Cancelled."""
@@ -348,7 +333,8 @@ class S3Source(RemoteSource):
 class _Response:
     """The bytes from ``at`` to ``stop`` of an object (``stop`` OPEN_END: to its end), given to ``take`` as they come.
 
-    What breaks off is continued where it broke. Of an answer that is all of the object, the others are left out.
+    A negative ``at`` counts from the end until the head has come. What breaks off is continued where it broke. Of an
+    answer that is all of the object, the others are left out.
     """
 
     def __init__(self, client: Transport, address: Place, log: RequestLog, at: int, stop: int, take: Take) -> None:
@@ -400,64 +386,6 @@ class _Response:
         self._take(piece)
 
 
-class _Opening:
-    """The first request for an object that is read from its start: it goes on to the end, as far as it is read.
-
-    A thread makes it, which waits after the head until ``follow`` says where the bytes go.
-    """
-
-    def __init__(self, client: Transport, address: Place, log: RequestLog) -> None:
-        self._response = _Response(client, address, log, 0, OPEN_END, self._take)
-        self._progress = Progress()
-        self._head: Future[Head] = Future()
-        self._followed: Future[tuple[RemoteSource, Flight]] = Future()
-
-    def head(self) -> Head:
-        """Make the request, and wait for the head. Raises S3Error and Cancelled."""
-        # A daemon thread: the program must be able to exit while a server is silent.
-        Thread(target=self._run, daemon=True).start()
-        while not wait([self._head], _POLL_SECONDS).done:
-            check_cancelled()
-        return self._head.result()
-
-    def follow(self, source: RemoteSource) -> None:
-        """Let the bytes go to the cache of ``source``."""
-        self._followed.set_result((source, source.follow(self._progress)))
-
-    def drop_unless_followed(self) -> None:
-        """End the request if its bytes go nowhere."""
-        if not self._followed.done():
-            self._progress.cancel()
-            self._followed.cancel()
-
-    def _run(self) -> None:
-        error: BaseException | None = None
-        try:
-            with cancelling(self._progress):
-                self._response.run(None, Why.OPENING, self._arrived)
-        except BaseException as reason:  # noqa: BLE001 - raised where it is waited for
-            error = reason
-        if not self._head.done():
-            self._head.set_exception(error)
-        elif not self._followed.cancelled():
-            source, flight = self._followed.result()
-            source.leave(flight, error)
-
-    def _arrived(self, head: Head) -> Head:
-        """The head, once it is known where the bytes go. Raises Cancelled where they go nowhere."""
-        if self._head.done():
-            self._followed.result()[0].check_range(head, self._response.at, self._response.stop)
-            return head
-        self._response.stop = head.size
-        self._head.set_result(head)
-        wait([self._followed])
-        self._progress.advance(0)
-        return head
-
-    def _take(self, piece: bytes) -> None:
-        self._followed.result()[1].take(piece)
-
-
 def open_object(
     client: Client, address: Address, log: RequestLog, *, tail: bool = True, sparing: bool = False
 ) -> S3Source:
@@ -491,29 +419,56 @@ def opened(
     if not head.partial and head.size > MAX_WHOLE_BYTES:
         source.read(known.size - TAIL_BYTES, TAIL_BYTES)  # some servers ignore only ranges that count from the end
     elif not head.partial:
-        source.put(0, _whole_body(address, head, data))
+        source.cache.put(0, _whole_body(address, head, data))
     elif head.etag == known.etag and head.stop - head.start == len(data) and _is_tail(head, known.size):
-        source.put(head.start, data)
-    source.sparing = sparing and source.cached() != (Span(0, head.size),)  # a small object is complete already
+        source.cache.put(head.start, data)
+    source.sparing = sparing and source.cache.spans() != (Span(0, head.size),)  # a small object is complete already
     return source
 
 
 def _opened_at_start(
     make: Callable[[Head], Made], client: Transport, address: Place, log: RequestLog, *, sparing: bool
 ) -> Made:
-    opening = _Opening(client, address, log)
-    try:
-        head = opening.head()
+    """The first request goes on to the end, as far as it is read: the thread that makes it fills the cache."""
+    made: Future[Made] = Future()
+    progress = Progress()
+    flights: list[Flight] = []
+    response = _Response(client, address, log, 0, OPEN_END, lambda piece: made.result().cache.take(flights[0], piece))
+
+    def arrived(head: Head) -> Head:
+        if made.done():
+            made.result().check_range(head, response.at, response.stop)
+            return head
         if not head.partial and head.size > MAX_WHOLE_BYTES:
             raise _ignores_ranges(address, head)
         known = _with_size(client, address, head, log)
         source = make(known)
-        if not head.partial or (head.etag == known.etag and (head.start, head.stop) == (0, known.size)):
-            opening.follow(source)
-            source.read(0, FIRST_BYTES)
-    finally:
-        opening.drop_unless_followed()
-    source.sparing = sparing and known.size > FIRST_BYTES  # a small object is complete already
+        is_right = not head.partial or (head.etag, head.start, head.stop) == (known.etag, 0, known.size)
+        if is_right:
+            response.stop = head.size
+            flights.append(source.cache.follow(progress))
+        made.set_result(source)
+        if not is_right:
+            raise Cancelled  # what comes is not used
+        return head
+
+    def ended(error: BaseException | None) -> None:
+        if not made.done():
+            made.set_exception(error)
+        elif flights:
+            made.result().leave(flights[0], error)
+
+    in_thread(progress, lambda: response.run(None, Why.OPENING, arrived), ended)
+    try:
+        while not wait([made], _POLL_SECONDS).done:
+            check_cancelled()
+    except BaseException:
+        progress.cancel()
+        raise
+    source = made.result()
+    if flights:
+        source.read(0, FIRST_BYTES)
+    source.sparing = sparing and source.size > FIRST_BYTES  # a small object is complete already
     return source
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.span import Span
-from inspector.sources.s3.cache import BLOCK_BYTES, MAX_REQUEST_BYTES, BlockCache, Blocks, DiskBlocks, Take
+from inspector.sources.s3.cache import BLOCK_BYTES, MAX_REQUEST_BYTES, BlockCache, Blocks, Take
 
 DATA = Random(3).randbytes(3 * MAX_REQUEST_BYTES + 77)
 
@@ -35,7 +35,7 @@ reads = st.lists(
     reads=reads, max_bytes=st.sampled_from((BLOCK_BYTES, 4 * BLOCK_BYTES, 64 << 20)), expected=st.integers(0, len(DATA))
 )
 def test_any_reads_give_the_bytes(reads: list[tuple[int, int]], max_bytes: int, expected: int) -> None:
-    fetched, blocks = Fetched(), Blocks(max_bytes, DiskBlocks(0))
+    fetched, blocks = Fetched(), Blocks(max_bytes, 0)
     cache = BlockCache(len(DATA), fetched, blocks)
     cache.expect(expected, expected + MAX_REQUEST_BYTES)
     for offset, length in reads:
@@ -67,7 +67,7 @@ def test_two_readers_that_take_turns_both_read_ahead() -> None:
 
 
 def test_caches_share_what_is_kept() -> None:
-    blocks = Blocks(4 * BLOCK_BYTES, DiskBlocks(0))
+    blocks = Blocks(4 * BLOCK_BYTES, 0)
     one, other = (BlockCache(len(DATA), Fetched(), blocks) for _ in range(2))
     one.read(0, 3 * BLOCK_BYTES)
     other.read(0, 2 * BLOCK_BYTES)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import stat
 from random import Random
 from threading import Event, Lock, Thread
+from typing import Any
 
 import pytest
 
@@ -18,7 +21,6 @@ from inspector.sources.s3.cache import (
     MAX_REQUEST_BYTES,
     BlockCache,
     Blocks,
-    DiskBlocks,
     Pace,
     Take,
 )
@@ -66,7 +68,7 @@ class Server:
                 self.running -= 1
 
     def cache(self, max_bytes: int = 64 * MEBI) -> BlockCache:
-        return BlockCache(SIZE, self.pour, Blocks(max_bytes, DiskBlocks(0)))
+        return BlockCache(SIZE, self.pour, Blocks(max_bytes, 0))
 
 
 def test_what_is_announced_is_asked_for_in_ranges_of_full_size() -> None:
@@ -145,7 +147,7 @@ def test_what_lies_between_hops_is_asked_for_with_them_where_a_pass_ended_betwee
     monkeypatch.setattr(block_cache, "Thread", _AtOnce)
     server, pace = Server(), Pace()
     pace.note_answer(0.1)
-    cache = BlockCache(SIZE, server.pour, Blocks(64 * MEBI, DiskBlocks(0)), pace)
+    cache = BlockCache(SIZE, server.pour, Blocks(64 * MEBI, 0), pace)
     for at in range(0, SIZE, stride * BLOCK_BYTES):
         cache.read(at, 100)
     hops = sorted(server.asked)
@@ -163,24 +165,41 @@ def test_a_block_that_memory_has_no_room_for_is_kept_on_disk() -> None:
 
 
 def test_what_was_unused_for_longest_makes_room_on_disk() -> None:
-    disk, blocks = DiskBlocks(4 * BLOCK_BYTES), [bytes([number]) * BLOCK_BYTES for number in range(6)]
+    kept, blocks = Blocks(2 * BLOCK_BYTES, 4 * BLOCK_BYTES), [bytes([number]) * BLOCK_BYTES for number in range(6)]
     for number in range(4):
-        disk.put(("one", number), blocks[number])
-    assert disk.get(("one", 0)) == blocks[0]
+        kept.keep("one", number, blocks[number])
+    assert kept.get("one", 0) == blocks[0]
     for number in range(4, 6):
-        disk.put(("two", number), blocks[number])
-    assert [disk.get(("two", number)) for number in (4, 5)] == blocks[4:]
-    assert [disk.get(("one", number)) for number in range(4)] == [blocks[0], None, None, blocks[3]]
+        kept.keep("two", number, blocks[number])
+    assert [kept.get("two", number) for number in (4, 5)] == blocks[4:]
+    assert [kept.get("one", number) for number in range(4)] == [blocks[0], None, None, blocks[3]]
 
 
-def test_a_disk_that_cannot_be_written_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
+@pytest.mark.parametrize("step", ["made", "copied", "written", "read"])
+def test_a_disk_that_fails_is_no_error(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    class Failing(io.BytesIO):
+        def write(self, data: Any) -> int:
+            if step == "copied" or (step == "written" and self.tell() >= 2 * BLOCK_BYTES):
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return super().write(data)
 
-    monkeypatch.setattr("inspector.sources.s3.cache.tempfile.TemporaryFile", full)
-    cache = DiskBlocks()
-    cache.put((None, 1), b"x")
-    assert cache.get((None, 1)) is None
+        def read(self, size: int | None = -1) -> bytes:
+            return super().read(0 if step == "read" else size)
+
+    def made(**_: object) -> Failing:
+        if step == "made":
+            raise OSError(errno.EROFS, "Read-only file system")
+        return Failing()
+
+    monkeypatch.setattr("inspector.sources.s3.cache.tempfile.TemporaryFile", made)
+    kept, blocks = Blocks(2 * BLOCK_BYTES), [bytes([number]) * BLOCK_BYTES for number in range(8)]
+    for _ in range(2):
+        for number in range(8):
+            kept.keep("one", number, blocks[number])
+            if step != "read":
+                assert kept.get("one", number) == blocks[number]
+    assert all(kept.get("one", number) in (None, blocks[number]) for number in range(8))
+    assert len(kept.numbers("one")) <= (8 if step == "read" else 2)
 
 
 # ---- what goes wrong with one of several ---------------------------------------------------------------------------
@@ -247,11 +266,11 @@ def test_the_ledger_shows_requests_in_flight(store: Store) -> None:
 
 
 def test_what_is_kept_on_disk_has_no_name_and_no_other_reader() -> None:
-    cache = DiskBlocks()
-    cache.put(("a", 1), b"abcd")
+    kept = Blocks(BLOCK_BYTES)
+    for number in range(2):
+        kept.keep("a", number, b"abcd")
 
-    assert cache._file is not None
-    status = os.fstat(cache._file.fileno())
+    status = os.fstat(kept._file.fileno())
 
     assert (status.st_nlink, stat.S_IMODE(status.st_mode)) == (0, 0o600), "gone whatever ends the process"
-    assert cache.get(("a", 1)) == b"abcd"
+    assert kept.get("a", 1) == b"abcd"

@@ -54,7 +54,7 @@ def test_what_was_read_is_not_asked_for_again(store: Store) -> None:
     for _ in range(3):
         assert source.read(10, 100) == DATA[10:110]
     assert len(store.proxy.log) == 2
-    assert source.cached() == (
+    assert source.cache.spans() == (
         Span(0, BLOCK_BYTES),
         Span(-(-(len(DATA) - TAIL_BYTES) // BLOCK_BYTES) * BLOCK_BYTES, len(DATA)),
     )

@@ -21,7 +21,7 @@ from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.sentences import Failure, sentence
 from inspector.sources.s3.source import MAX_WHOLE_BYTES, TAIL_BYTES, S3Source
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 from tests.s3.conftest import Store
 from tests.s3.proxy import (
     Fault,
@@ -246,8 +246,9 @@ def test_cancelling_closes_the_body_in_the_middle(store: Store, source: S3Source
         thread.start()
         began.wait(PATIENCE)
         progress.cancel()
-        gate.set()
         thread.join(PATIENCE)
+        until(lambda: not source.log.in_flight(), "the end of the request")
+        gate.set()
     assert len(ended) == 1
     assert source.log.requests()[-1].received < TAIL_BYTES
 
