@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from inspector.core.program.progress import check_cancelled
@@ -17,10 +19,15 @@ if TYPE_CHECKING:
     from inspector.sources.s3.client import Client
 
 
+Tree = dict[str, set[Entry]]
+"""The entries of folders, by the prefix of their keys."""
+
+
 class S3Prefix:
     """A Folder that caches its listings, so that listed objects open without a request.
 
     ``holders`` are names of folders whose objects will all be needed, so listing everything below them costs nothing.
+    ``tree`` has the entries of folders that are listed already.
     """
 
     def __init__(
@@ -32,6 +39,7 @@ class S3Prefix:
         *,
         sparing: bool = False,
         holders: Sequence[str] = (),
+        tree: Tree | None = None,
     ) -> None:
         self._client = client
         self._address = Address(address.bucket, address.prefix)
@@ -39,9 +47,8 @@ class S3Prefix:
         self._sparing = sparing
         self._holders = holders
         self._pages: list[Page] = []
-        self._tree: Tree = {}
-        self._entries: tuple[Entry, ...] | None = None
-        self._inside: dict[str, S3Prefix] = {}
+        self._tree = {} if tree is None else tree
+        self._entries: tuple[Entry, ...] = ()
         self.log = log
         self.partly = False
         """Whether only some of its folders are listed, see ``hold``."""
@@ -60,9 +67,12 @@ class S3Prefix:
 
         If everything in it and below fits on one page, that is cached, and its subfolders need no request.
         """
-        if self._entries is None and not self._list_all():
-            self._entries = tuple(sorted(self._list()))
-        return self._entries or ()
+        prefix = self._address.key
+        if prefix not in self._tree and not self._list_all():
+            self._tree = {prefix: self._list()}
+        if not self._entries:
+            self._entries = tuple(sorted(self._tree[prefix]))
+        return self._entries
 
     def beneath(self) -> Iterator[str]:
         """The locations of all objects in it and below; one request a page. Raises SourceError."""
@@ -74,8 +84,7 @@ class S3Prefix:
     def told(self) -> Iterator[str]:
         """The locations of the objects in the listing that ``hold`` made."""
         yield from self._others
-        for folder in self._inside.values():
-            yield from (each.location for each in folder.entries() if not each.folder)
+        yield from (each.location for entries in self._tree.values() for each in sorted(entries) if not each.folder)
 
     def _flat(self) -> Iterator[Page]:
         """All objects in it and below, by pages; the first page is cached."""
@@ -93,13 +102,30 @@ class S3Prefix:
             if page.following and not all(map(self._is_held, page.objects)):
                 return False
         self._pages = pages
-        found = (each for page in pages for each in page.objects.items())
-        bucket, prefix = self._address
-        self._tree = tree_of(bucket, prefix, found)
-        for each in self._tree:
-            self._beside.listed(Address(bucket, each))
-        self._entries = tuple(sorted(self._tree[prefix]))
+        self._tree = self._tree_of(each for page in pages for each in page.objects.items())
+        self._beside.listed(self._address)
         return True
+
+    def _tree_of(self, objects: Iterable[tuple[str, Head]]) -> Tree:
+        """The entries of the folder and of all below it, which are marked as listed."""
+        bucket, prefix = self._address
+        tree: Tree = {prefix: set()}
+        for key, head in objects:
+            is_folder = key.endswith("/")  # some tools create an empty object as a folder
+            if not key.startswith(prefix) or (is_folder and key in tree):
+                continue
+            child, is_new = key.removesuffix("/"), True
+            if is_folder:
+                tree[key] = set()
+            while is_new:
+                above = child[: len(child) - len(child.rpartition("/")[2])]
+                is_new = above not in tree
+                size = 0 if is_folder else head.size
+                tree.setdefault(above, set()).add(_entry(bucket, above, child, size, is_folder=is_folder))
+                child, is_folder = above[:-1], True
+        for each in tree.keys() - {prefix}:
+            self._beside.listed(Address(bucket, each))
+        return tree
 
     def _is_held(self, key: str) -> bool:
         folder, _, _ = key.removeprefix(self._address.key).rpartition("/")
@@ -111,11 +137,9 @@ class S3Prefix:
 
     def seen(self, location: str, beside: Iterable[str]) -> Seen | None:
         """The heads of an object and of its siblings from the listings, to open it in another process."""
-        head = self.known(location)
-        heads = ((other, self.known(other)) for other in beside)
-        return (
-            None if head is None else Seen(head, tuple((other, known) for other, known in heads if known is not None))
-        )
+        if (head := self.known(location)) is None:
+            return None
+        return Seen(head, tuple((other, known) for other in beside if (known := self.known(other)) is not None))
 
     def pages(self, *, flat: bool = False, beginning: str = "", after: str = "") -> Iterator[Page]:
         """List it, one request a page; ``flat``: all objects below instead of prefixes. Raises SourceError.
@@ -132,15 +156,13 @@ class S3Prefix:
             # A server that repeats a token would never end.
             after, more = page.following, bool(page.following) and page.following != after
 
-    def _list(self) -> list[Entry]:
+    def _list(self) -> set[Entry]:
         bucket, prefix = self._address
-        found: list[Entry] = []
+        found: set[Entry] = set()
         for page in self.pages():
-            found += [entry_of(bucket, prefix, each.removesuffix("/"), folder=True) for each in page.prefixes]
+            found |= {_entry(bucket, prefix, each.removesuffix("/"), is_folder=True) for each in page.prefixes}
             # Some tools create an empty object as a folder.
-            found += [
-                entry_of(bucket, prefix, key, size=head.size) for key, head in page.objects.items() if key != prefix
-            ]
+            found |= {_entry(bucket, prefix, key, head.size) for key, head in page.objects.items() if key != prefix}
         self._beside.listed(self._address)
         return found
 
@@ -148,21 +170,9 @@ class S3Prefix:
         """Makes no request beyond the entries."""
         if not any(entry.folder and entry.name == name for entry in self.entries()):
             return None
-        return self._inside.get(name) or self._child(name)
-
-    def _child(self, name: str, entries: Iterable[Entry] | None = None) -> S3Prefix:
         address = Address(self._address.bucket, f"{self._address.key}{name}/")
-        child = S3Prefix(self._client, address, self.log, self._beside, sparing=self._sparing, holders=self._holders)
-        if address.key in self._tree:
-            child._tree, entries = self._tree, self._tree[address.key]
-        if entries is not None:
-            child.take(entries)
-        return child
-
-    def take(self, entries: Iterable[Entry]) -> None:
-        """Take its entries from another listing."""
-        self._entries = tuple(sorted(entries))
-        self._beside.listed(self._address)
+        made = partial(S3Prefix, self._client, address, self.log, self._beside, sparing=self._sparing)
+        return made(holders=self._holders, tree=self._tree)
 
     def hold(self, names: Sequence[str]) -> bool:
         """List only the objects directly in its folders of these names, with one listing.
@@ -170,19 +180,18 @@ class S3Prefix:
         Returns whether there are any; the first page has to show one. Raises SourceError.
         """
         bucket, prefix = self._address
-        found: dict[str, list[Entry]] = {}
-        for page in self.pages(flat=True, beginning=_beginning(names)):
+        found: list[tuple[str, Head]] = []
+        for page in self.pages(flat=True, beginning=os.path.commonprefix(list(names))):  # noqa: RUF071 - of keys
             for key, head in page.objects.items():
                 name, _, rest = key.removeprefix(prefix).partition("/")
                 if name in names and rest and "/" not in rest:
-                    found.setdefault(name, []).append(entry_of(bucket, f"{prefix}{name}/", key, size=head.size))
+                    found.append((key, head))
                 elif not key.endswith("/"):
                     self._others.append(Address(bucket, key).location)
             if not found:
                 return False
         self.partly = True
-        self._inside = {name: self._child(name, entries) for name, entries in found.items()}
-        self._entries = tuple(entry_of(bucket, prefix, f"{prefix}{name}", folder=True) for name in sorted(found))
+        self._tree = self._tree_of(found)
         return bool(found)
 
     def open(self, location: str) -> Source:
@@ -196,42 +205,6 @@ class S3Prefix:
         return source
 
 
-def _beginning(names: Sequence[str]) -> str:
-    """The common prefix of these names."""
-    first, last = min(names), max(names)
-    return first[: next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), None)]
-
-
-Tree = dict[str, set[Entry]]
-"""The entries of folders, by the prefix of their keys."""
-
-
-def tree_of(bucket: str, prefix: str, objects: Iterable[tuple[str, Head]]) -> Tree:
-    """The folder ``prefix`` and all below it."""
-    tree: Tree = {prefix: set()}
-    for key, head in objects:
-        if key.startswith(prefix):
-            name = key[len(prefix) :].rpartition("/")[2]
-            folder = key[: len(key) - len(name)]
-            _add_folders(tree, bucket, folder)
-            if name:  # some tools create an empty object as a folder
-                tree[folder].add(entry_of(bucket, folder, key, size=head.size))
-    return tree
-
-
-def _add_folders(tree: Tree, bucket: str, folder: str) -> None:
-    """Add a folder and its parents to the tree."""
-    added = []
-    while folder not in tree:
-        tree[folder] = set()
-        key = folder[:-1]
-        above = key[: len(key) - len(key.rpartition("/")[2])]
-        added.append((above, entry_of(bucket, above, key, folder=True)))
-        folder = above
-    for above, entry in added:
-        tree[above].add(entry)
-
-
-def entry_of(bucket: str, prefix: str, key: str, *, folder: bool = False, size: int = 0) -> Entry:
+def _entry(bucket: str, prefix: str, key: str, size: int = 0, *, is_folder: bool = False) -> Entry:
     """The entry in the folder ``prefix`` of an object, or of a folder by its key without the trailing slash."""
-    return Entry(key.removeprefix(prefix), Address(bucket, key).location, folder, size)
+    return Entry(key.removeprefix(prefix), Address(bucket, key).location, is_folder, size)
