@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -30,10 +29,6 @@ REPORT_VARIABLE = "ARCHIVE_INSPECTOR_REPORT"
 """The environment variable that names the file a crash report is written to."""
 
 _LOG = Log(__name__)
-
-
-ENDING_S = 30.0
-"""Seconds that work has to clean up after SIGTERM; then the process ends all the same."""
 
 
 def _module(name: str) -> ModuleType:
@@ -133,7 +128,7 @@ def _run_parsed(name: str, options: argparse.Namespace) -> int:
     # SIGTERM ends the work like Ctrl+C does, so that unfinished files are removed.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with _ending_at_last(), using_hints(hint_texts_for(options)):
+        with using_hints(hint_texts_for(options)):
             status = _module(name).run(options)
         flush()
     except _expected() as error:
@@ -168,43 +163,8 @@ def _expected() -> tuple[type[Exception], ...]:
     return SourceError, MemberError, EditError, OperationError
 
 
-@contextmanager
-def _ending_at_last() -> Iterator[None]:
-    """End the process ENDING_S after SIGTERM, should the block not have ended by then.
-
-    A call that does not return to Python, as a query of SQLite or a read from a dead network drive, never raises
-    KeyboardInterrupt. The processes of a pool end with this one.
-    """
-    if not hasattr(os, "pread"):  # Windows, which sends no SIGTERM
-        yield
-        return
-    reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    over = threading.Event()
-
-    def watch() -> None:
-        while numbers := os.read(reading, 64):
-            if signal.SIGTERM in numbers and not over.wait(ENDING_S):
-                os._exit(128 + signal.SIGTERM)
-            if over.is_set():
-                return
-
-    watcher = threading.Thread(target=watch, name="SIGTERM", daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        over.set()
-        signal.set_wakeup_fd(before)
-        os.write(writing, b"\0")
-        os.close(writing)
-        watcher.join()
-        os.close(reading)
-
-
 _PLACES = ("location", "others", "locations", "target", "inputs", "catalogue")
-_OUTPUTS = ("to", "report", "catalog", "results", "csv", "save_patch")
+_OUTPUTS = ("to", "report", "catalog", "results", "save_patch")
 
 
 def _enter_addresses(options: argparse.Namespace) -> None:

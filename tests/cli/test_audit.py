@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import shutil
@@ -18,12 +17,11 @@ from pathlib import Path
 import pytest
 
 from inspector.cli.commands import audit
-from inspector.cli.commands.audit import _Clock, _time_left
 from inspector.cli.output import ProgressBar
 from inspector.core.program.progress import Progress
-from inspector.operations.audit.audit import Job, Plan, Todo, lost
+from inspector.operations.audit.audit import Job, Plan, lost
 from inspector.operations.audit.results import Results
-from inspector.operations.protocol.audit_views import Amount, Result
+from inspector.operations.protocol.audit_views import Result
 from tests.cli.running import Run, objects, started
 from tests.operations.archives import caf
 from tests.patience import PATIENCE
@@ -88,7 +86,6 @@ def test_json_has_the_archives_and_then_the_summary(run: Run, place: Path, tmp_p
         (["flipped-member-byte.tacozip"], [], 1),
         (["flipped-member-byte.tacozip"], ["--quick"], 0),
         ([], [], 2),
-        ([], ["--shard", "1/2"], 0),
     ],
 )
 def test_the_exit_status_is_that_of_the_worst(
@@ -103,14 +100,9 @@ def test_the_exit_status_is_that_of_the_worst(
     assert ("nothing was checked" in err) == (status == 2)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [["--sample", "0"], ["--sample", "101"], ["--sample", "x"], ["--sample", "nan"], ["--workers", "0"]]
-    + [["--shard", shard] for shard in ("0/2", "3/2", "2", "a/b", "1/2/3")],
-)
-def test_what_cannot_be_is_wrong_usage(wrong: list[str], run: Run, tmp_path: Path) -> None:
+def test_what_cannot_be_is_wrong_usage(run: Run, tmp_path: Path) -> None:
     with pytest.raises(SystemExit) as ended:
-        run(tmp_path, *wrong)
+        run(tmp_path, "--workers", "0")
     assert ended.value.code == 2
 
 
@@ -127,30 +119,11 @@ def test_results_are_never_written_over_an_archive(run: Run, place: Path) -> Non
     assert "journey.caf" in err
 
 
-def test_csv_and_results_in_the_folder_are_no_part_of_it(run: Run, place: Path) -> None:
-    files = ("--csv", place / "out.csv", "--results", place / "results.sqlite")
+def test_results_in_the_folder_are_no_part_of_it(run: Run, place: Path) -> None:
     for _ in range(2):
-        assert run(place, *files)[0] == 1
-        with (place / "out.csv").open(newline="") as file:
-            rows = list(csv.DictReader(file))
-        assert [(Path(row["location"]).name, row["state"]) for row in rows] == [
-            ("flipped-member-byte.tacozip", "damaged"),
-            ("gap.caf", "warning"),
-            ("journey.caf", "sound"),
-        ]
-        assert "left out" not in run(place, *files)[1]
-
-
-def test_shards_are_merged_into_one_audit(run: Run, place: Path, tmp_path: Path) -> None:
-    shards = [tmp_path / f"{part}.sqlite" for part in (1, 2)]
-    done = []
-    for part, shard in enumerate(shards, 1):
-        *_, last = objects(run("--json", place, "--shard", f"{part}/2", "--results", shard)[1])
-        done.append(last["summary"]["archives"])
-    assert sum(done) == 3
-    *archives, last = objects(run("--json", place, *(f"--merge={shard}" for shard in shards))[1])
-    assert len(archives) == 3
-    assert last["summary"]["done"]["archives"] == 0
+        *archives, last = objects(run(place, "--json", "--results", place / "results.sqlite")[1])
+        assert len(archives) == 3
+        assert last["summary"]["left_out"] == 0
 
 
 def start(place: Path, results: Path, workers: int = 1) -> subprocess.Popen[bytes]:
@@ -214,26 +187,6 @@ def test_an_interrupt_stops_at_once_and_keeps_what_is_finished(tmp_path: Path) -
     assert b"1 result is stored" in err
     assert b"Traceback" not in err
     assert set(table(results)) == {"a.caf"}
-
-
-def test_the_bar_says_how_far_how_fast_and_how_long_still(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 100.0
-    monkeypatch.setattr("inspector.cli.commands.audit.time.monotonic", lambda: now)
-    clock = _Clock()
-    progress = Progress("Listing", 0, "archives")
-    progress.done = 7
-    assert clock.line(progress) == "Listing  7"
-    clock.start(Todo(Amount(), Amount(100, 100 << 20)))
-    progress = Progress("Checking", 100 << 20)
-    progress.done, clock.done, now = 50 << 20, 50, 110.0
-    assert clock.line(progress) == (
-        "Checking  [############            ] 50.0 MiB of 100 MiB · 50 of 100 files · 5.0 MiB/s · 10 s left"
-    )
-    # A large archive is not all of the work while a hundred small ones are still to be opened.
-    progress.total, progress.done, clock.done = 26 << 20, 26 << 20, 0
-    assert clock.line(progress).endswith(" · 20 s left")
-    assert _time_left(0.5, 90.0) == ["1 min 30 s left"]
-    assert _time_left(0.001, 36.0) == ["9 h 59 min left"]
 
 
 def test_where_there_is_no_terminal_lines_say_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:

@@ -128,29 +128,6 @@ def test_being_told_to_end_takes_away_what_is_half_made(tmp_path: Path) -> None:
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["tree"]
 
 
-def test_being_told_to_end_ends_work_that_does_not_hear_it() -> None:
-    code = (
-        "import os, signal, sys, threading\n"
-        "from inspector.cli import run\n"
-        "from inspector.cli.commands import check\n"
-        "run.ENDING_S = 0.1\n"
-        "teller = threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGTERM))\n"
-        "def deaf(options):\n"
-        "    while True:\n"
-        "        try:\n"
-        "            if teller.ident is None:\n"
-        "                teller.start()\n"
-        "            threading.Event().wait()\n"
-        "        except KeyboardInterrupt:\n"
-        "            pass\n"
-        "check.run = deaf\n"
-        "sys.exit(run.run_command(['check', 'resources/samples/journey.caf']))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False, timeout=60)
-
-    assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, b"")
-
-
 def in_a_shell(line: str) -> subprocess.CompletedProcess[bytes]:
     """A line of the shell with the program as ``$0``."""
     python = f"{sys.executable} -m inspector"

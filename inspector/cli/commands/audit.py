@@ -1,9 +1,8 @@
-"""``audit``: check every archive under a folder once; the work can be stopped, resumed and divided."""
+"""``audit``: check every archive under a folder once; the work can be stopped and resumed."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Generator, Iterator
@@ -13,35 +12,17 @@ from pathlib import Path
 from inspector.cli.bootstrap import FINE, UNREADABLE
 from inspector.cli.commands.check import WorstStatus, report_skipped, status_of
 from inspector.cli.options import CONNECTION, Option, connection_of, json_option, location, one_or_more
-from inspector.cli.output import Lines, ProgressBar, complain, json_text, progress_line
-from inspector.core.numbers import count, grouped, rounded
-from inspector.core.program.progress import Progress, duration
-from inspector.operations.audit.audit import Plan, Todo, prepare
+from inspector.cli.output import Lines, ProgressBar, complain, json_text
+from inspector.core.numbers import count
+from inspector.core.program.progress import Progress
+from inspector.operations.audit.audit import Plan, prepare
 from inspector.operations.audit.audit import run as run_audit
 from inspector.operations.audit.dask_cluster import run_on_cluster
-from inspector.operations.audit.results import Results
-from inspector.operations.audit.summary import Run, Summary, as_object, as_text, summary, write_csv
-from inspector.operations.audit.targets import Choice
+from inspector.operations.audit.results import Results, Run, Summary, as_object, as_text, summary
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, Amount, Result
 
 _LOG_INTERVAL_S = 60.0
 """Seconds between two progress lines where standard error is not a terminal."""
-_BYTES_PER_FILE = 256 << 10
-"""What opening a file costs, as bytes that could be read in that time."""
-
-
-def _per_cent(text: str) -> float:
-    number = float(text.removesuffix("%"))
-    if not 0 < number <= 100:
-        raise argparse.ArgumentTypeError("a sample is more than 0 and at most 100 per cent")
-    return number
-
-
-def _shard(text: str) -> tuple[int, int]:
-    number, count = map(int, text.split("/"))
-    if not 1 <= number <= count:
-        raise argparse.ArgumentTypeError("a shard is I/N, I being 1 to N")
-    return number, count
 
 
 OPTIONS = (
@@ -49,11 +30,7 @@ OPTIONS = (
     Option("--workers", type=one_or_more, default=0, metavar="N", help="processes to use"),
     Option("--dask", metavar="ADDRESS", help="use a Dask cluster whose scheduler is tcp://HOST:PORT"),
     Option("--results", metavar="FILE", help="store results here, and skip archives it has already"),
-    Option("--merge", action="append", default=[], metavar="FILE", help="import these results first"),
     Option("--quick", action="store_true", help="check the structure only, and read no content"),
-    Option("--sample", type=_per_cent, default=100.0, metavar="P", help="check only P per cent"),
-    Option("--shard", type=_shard, default=(1, 1), metavar="I/N", help="check only part I of N, from 1"),
-    Option("--csv", metavar="FILE", help="write the results for a spreadsheet"),
     Option("--strict", action="store_true", help="warnings count: exit with 1 for them too"),
     json_option("JSON, one object a line: the archives, then the summary"),
     *CONNECTION,
@@ -68,33 +45,31 @@ def run(options: argparse.Namespace) -> int:
     path = Path(options.results) if options.results else None
     worst = WorstStatus()
     with worst, Results(path) as results, Lines() as out:
-        for shard in map(Path, options.merge):
-            results.import_shard(shard)
         summed = _audited(options, results, out, worst)
         out.write(f"{json_text(as_object(summed))}\n" if options.json else as_text(summed))
-        if options.csv:
-            write_csv(results, Path(options.csv))
-    return worst.status if worst.cut_off else _status(options, summed)
+    if worst.cut_off:
+        return worst.status
+    if summed.all == Amount():
+        complain("There is no archive in this folder, so nothing was checked.")
+        return UNREADABLE
+    return max((status_of(state, options.strict) for state in summed.states), default=FINE)
 
 
 def _audited(options: argparse.Namespace, results: Results, out: Lines, worst: WorstStatus) -> Summary:
     """Check what is left to check, and with ``--json`` print the result of each archive."""
-    clock, skipped = _Clock(), list[str]()
-    # Files that this audit itself reads and writes are not taken for archives.
-    aside = frozenset(map(os.path.abspath, [*options.merge, *filter(None, (options.csv,))]))
-    choice, connection = Choice(options.sample, options.shard), connection_of(options)
-    plan = Plan((options.location,), options.quick, choice, aside, connection)
+    progress, skipped, done, read = Progress(), list[str](), 0, 0
+    plan = Plan((options.location,), options.quick, connection_of(options))
     # No progress bar appears between lines that are printed.
-    bar = ProgressBar(clock.progress, clock.line, _LOG_INTERVAL_S)
+    bar = ProgressBar(progress, log_interval_s=_LOG_INTERVAL_S)
     with nullcontext() if options.json and sys.stdout.isatty() else bar:
-        todo = prepare(plan, results, clock.progress, skipped)
+        todo = prepare(plan, results, progress, skipped)
         if options.json:
             _write(out, results.results(f"WHERE state <> '{NO_ARCHIVE}' ORDER BY location"))
-        clock.start(todo)
+        began = time.monotonic()
         try:
-            with closing(_work(options, plan, results, clock.progress)) as work:
+            with closing(_work(options, plan, results, progress)) as work:
                 for result in work:
-                    clock.count(result)
+                    done, read = done + 1, read + result.read
                     worst.add(status_of(result.state, options.strict))
                     if options.json:
                         _write(out, (result,))
@@ -102,7 +77,7 @@ def _audited(options: argparse.Namespace, results: Results, out: Lines, worst: W
             _report_interruption(options, results)
             raise
     report_skipped(skipped)
-    return summary(results, Run(Amount(clock.done, clock.read), clock.seconds, todo.earlier))
+    return summary(results, Run(Amount(done, read), time.monotonic() - began, todo.earlier))
 
 
 def _work(options: argparse.Namespace, plan: Plan, results: Results, progress: Progress) -> Generator[Result]:
@@ -125,56 +100,3 @@ def _report_interruption(options: argparse.Namespace, results: Results) -> None:
         complain(f"Interrupted: {stored}, and {count(left.files, 'file')} left; the same command continues from there.")
     else:
         complain("Interrupted, and no results are stored: with --results FILE an audit can be resumed.")
-
-
-class _Clock:
-    """How far the audit is, in archives and in bytes, and for how long it has been running."""
-
-    def __init__(self) -> None:
-        self.progress = Progress()
-        self.done = 0
-        self.read = 0
-        self._files = 0
-        self._began = time.monotonic()
-
-    def start(self, todo: Todo) -> None:
-        """Start the time: from here on archives are checked."""
-        self._files = todo.left.files
-        self._began = time.monotonic()
-
-    def count(self, result: Result) -> None:
-        """Count an archive."""
-        self.done += 1
-        self.read += result.read
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since ``start``."""
-        return time.monotonic() - self._began
-
-    def line(self, progress: Progress) -> str:
-        """The progress line: archives, bytes, speed and time left."""
-        if not self._files:
-            return progress_line(progress)
-        seconds = max(self.seconds, 1e-3)
-        files = f"{grouped(self.done)} of {count(self._files, 'file')}"
-        rate = f"{rounded(int(progress.done / seconds))}/s"
-        return progress_line(progress, files, rate, *_time_left(self._fraction(progress), seconds))
-
-    def _fraction(self, progress: Progress) -> float:
-        """How much of the work is done, 0 to 1, counting bytes and a fixed cost per archive."""
-        each = progress.total // self._files + _BYTES_PER_FILE
-        return (progress.done + each * self.done) / (progress.total + each * self._files)
-
-
-def _time_left(fraction: float, seconds: float) -> list[str]:
-    """How long the rest takes, if ``fraction`` of the work took ``seconds``; empty while that is unknown."""
-    return [f"{duration(seconds / fraction - seconds)} left"] if 0 < fraction < 1 and seconds >= 1 else []
-
-
-def _status(options: argparse.Namespace, summed: Summary) -> int:
-    everything = options.sample == 100 and options.shard == (1, 1)
-    if everything and summed.all == Amount():
-        complain("There is no archive in this folder, so nothing was checked.")
-        return UNREADABLE
-    return max((status_of(state, options.strict) for state in summed.states), default=FINE)

@@ -25,7 +25,7 @@ from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.formats.datas3t.codes import RANGE_OVERLAP
 from inspector.operations.audit.results import Results
-from inspector.operations.audit.targets import Choice, archives_in, seen_of
+from inspector.operations.audit.targets import archives_in, seen_of
 from inspector.operations.check.checking import (
     CheckReport,
     check_location,
@@ -222,16 +222,10 @@ def _work(task: tuple[int, Job], progress: Progress) -> JobOutcome:
 
 
 class Plan(Struct, frozen=True):
-    """What is audited, and how thoroughly.
-
-    ``quick``: the structure only. ``aside`` are full paths of files to leave out. ``datasets``: folders of ranges have
-    a result of their own.
-    """
+    """What is audited. ``quick``: the structure only. ``datasets``: folders of ranges have a result of their own."""
 
     places: tuple[str, ...]
     quick: bool = False
-    choice: Choice = Choice()
-    aside: frozenset[str] = frozenset()
     connection: Connection = DEFAULT
     datasets: bool = False
 
@@ -249,19 +243,16 @@ def prepare(plan: Plan, results: Results, progress: Progress, passed: list[str] 
     Raises SourceError if there is nothing, OperationError if the results cannot be read, and Cancelled.
     """
     progress.begin(LISTING, 0, "archives")
-    results.request(_chosen_archives(plan, plan.aside | results.files(), progress, passed), quick=plan.quick)
+    results.request(_listed(plan, results.files(), progress, passed), quick=plan.quick)
     return Todo(results.amount(done=True), results.amount(done=False))
 
 
-def _chosen_archives(
-    plan: Plan, aside: frozenset[str], progress: Progress, passed: list[str] | None
-) -> Iterator[CheckTarget]:
+def _listed(plan: Plan, aside: frozenset[str], progress: Progress, passed: list[str] | None) -> Iterator[CheckTarget]:
     for place in plan.places:
         try:
             for found in archives_in(place, plan.connection, aside, passed, datasets=plan.datasets):
                 progress.advance(1)
-                if found.name in plan.choice:
-                    yield found
+                yield found
         except SourceError as error:
             if len(plan.places) == 1:
                 raise
@@ -283,7 +274,11 @@ def run(
     seconds, is unreadable. Closing the iterator kills the processes.
     """
     left = results.amount(done=False)
-    workers = min(workers or _audit_workers(plan, left.files), left.files)
+    usual = _usual_workers(remote=False)
+    if any(map(is_s3, plan.places)):
+        # Starting a process takes as long as some waits do.
+        usual = max(usual, min(MAX_REMOTE_WORKERS, left.files // _FILES_PER_REMOTE_WORKER))
+    workers = min(workers or usual, left.files)
     progress.begin(CHECKING, left.size)
     if not workers:
         return
@@ -292,15 +287,6 @@ def run(
             results.keep(outcome.result)
             yield outcome.result
     progress.done = progress.total
-
-
-def _audit_workers(plan: Plan, files: int) -> int:
-    """How many processes to use for so many files."""
-    workers = _usual_workers(remote=False)
-    if any(map(is_s3, plan.places)):
-        # Starting a process takes as long as some waits do.
-        workers = max(workers, min(MAX_REMOTE_WORKERS, files // _FILES_PER_REMOTE_WORKER))
-    return workers
 
 
 def _memory(workers: int) -> int:

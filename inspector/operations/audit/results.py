@@ -1,18 +1,21 @@
-"""The results of audits in SQLite files: stored, resumed, split into shards, and read page by page."""
+"""The results of audits in SQLite files: stored, resumed, read page by page and summed up."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from msgspec import Struct
+
 from inspector.core.names import visible
+from inspector.core.numbers import count, rounded
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, WAITING, Amount, Query, Result
+from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, UNCHECKED, WAITING, Amount, Query, Result
 from inspector.operations.protocol.check_views import CheckTarget
 from inspector.operations.protocol.views import Page
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -58,13 +61,6 @@ _WAITING_VALUES = ", ".join(
     name if name in ("location", "size", "stamp") else _EMPTY_RESULT.get(name, "0") for name in COLUMNS
 )
 _WITH_WAITING = f"SELECT {_NAMES} FROM chosen UNION ALL SELECT {_WAITING_VALUES} FROM wanted WHERE NOT done"  # noqa: S608 - own names
-_MERGE_SHARD = f"""
-INSERT OR REPLACE INTO main.results ({_NAMES})
-SELECT {", ".join(f"theirs.{name}" for name in COLUMNS)}
-FROM shard.results AS theirs LEFT JOIN main.results AS ours USING (location)
-WHERE ours.location IS NULL OR theirs.finished > ours.finished AND NOT (
-    theirs.quick > ours.quick AND theirs.size = ours.size AND theirs.stamp = ours.stamp
-)"""  # noqa: S608 - own names
 
 
 class Results:
@@ -77,6 +73,7 @@ class Results:
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
+        self.requested = False
         with self._sqlite_errors():
             self.connection = _opened(path)
             self._choose("SELECT * FROM main.results")
@@ -99,6 +96,7 @@ class Results:
                 execute("ROLLBACK")
                 raise
             execute("COMMIT")
+            self.requested = True
             self._choose("SELECT * FROM main.results WHERE location IN (SELECT location FROM wanted WHERE done)")
             if next(self.rows("SELECT count(*) FROM wanted"))[0] <= MAX_LISTED_WAITING:
                 self._view(_WITH_WAITING, "listed")
@@ -144,24 +142,8 @@ class Results:
         key = stored(key)
         with self._sqlite_errors():
             self.connection.execute(_STORE, (key, *values, key))
-            if self.has_request:
+            if self.requested:
                 self.connection.execute("UPDATE wanted SET done = 1 WHERE location = ?", (key,))
-
-    @property
-    def has_request(self) -> bool:
-        """Whether ``request`` was called."""
-        return any(self.rows("SELECT 1 FROM temp.sqlite_master WHERE name = 'wanted'"))
-
-    def import_shard(self, path: Path) -> None:
-        """Import newer results from another results file; raises OperationError if it is none."""
-        with _sqlite_errors(path), closing(_connection(path, "ro")) as theirs:
-            _require_results_file(theirs, path)
-        with self._sqlite_errors():
-            self.connection.execute("ATTACH ? AS shard", (str(path),))
-            try:
-                self.connection.execute(_MERGE_SHARD)
-            finally:
-                self.connection.execute("DETACH shard")
 
     def rows(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         """The rows of a query, which may read ``chosen``."""
@@ -181,8 +163,12 @@ class Results:
 
     @contextmanager
     def _sqlite_errors(self) -> Iterator[None]:
-        with _sqlite_errors(self.path):
+        """Turn SQLite errors into sentences."""
+        try:
             yield
+        except (sqlite3.Error, OSError) as error:
+            what = "The results of the audit" if self.path is None else f"The results in {visible(str(self.path))}"
+            raise OperationError(f"{what} cannot be read or written: {error}.") from error
 
     def __enter__(self) -> Self:
         return self
@@ -224,8 +210,12 @@ def restored(value: str | bytes) -> str:
 def _opened(path: Path | None) -> sqlite3.Connection:
     if path is not None and not path.parent.is_dir():
         raise OperationError(f"The results cannot be written to {visible(str(path))}: its folder does not exist.")
-    connection = _private() if path is None else _connection(path, "rwc")
+    made = "" if path is None else f"{Path(os.path.abspath(path)).as_uri()}?mode=rwc"  # noqa: PTH100 - a link stays what it is called
+    connection = sqlite3.connect(
+        made, timeout=_LOCK_SECONDS, isolation_level=None, uri=path is not None, check_same_thread=False
+    )
     try:
+        connection.execute("PRAGMA trusted_schema = OFF")
         if path is not None and path.stat().st_size:  # an empty file is an empty database
             _require_results_file(connection, path)
         # A write-ahead log: storing a result does not wait for the disk, and a killed program leaves complete results.
@@ -240,41 +230,16 @@ def _opened(path: Path | None) -> sqlite3.Connection:
     return connection
 
 
-def _private() -> sqlite3.Connection:
-    return sqlite3.connect("", isolation_level=None, check_same_thread=False)
-
-
-def _connection(path: Path, mode: str) -> sqlite3.Connection:
-    uri = f"{Path(os.path.abspath(path)).as_uri()}?mode={mode}"  # noqa: PTH100 - a link stays what it is called
-    made = sqlite3.connect(uri, timeout=_LOCK_SECONDS, isolation_level=None, uri=True, check_same_thread=False)
-    made.execute("PRAGMA trusted_schema = OFF")
-    return made
-
-
 def _require_results_file(connection: sqlite3.Connection, path: Path) -> None:
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if application != _APPLICATION:
-        raise OperationError(f"{visible(str(path))} is not an audit results file, so it is left unchanged.")
-    if version != _VERSION:
-        raise OperationError(f"{visible(str(path))} was written by another version of this program with other columns.")
+    execute = connection.execute
+    known = execute("PRAGMA application_id").fetchone() + execute("PRAGMA user_version").fetchone()
     # A view or a trigger of that name could run any query, without end: only the very table may be there.
-    schema = connection.execute("SELECT sql FROM main.sqlite_master WHERE sql IS NOT NULL LIMIT 2").fetchall()
-    if schema != [(_CREATE_RESULTS.replace(" IF NOT EXISTS", ""),)]:
+    schema = execute("SELECT sql FROM main.sqlite_master WHERE sql IS NOT NULL LIMIT 2").fetchall()
+    if known != (_APPLICATION, _VERSION) or schema != [(_CREATE_RESULTS.replace(" IF NOT EXISTS", ""),)]:
         raise OperationError(
-            f"{visible(str(path))} is not an audit results file: it has other tables, views or triggers than one. "
-            "It is left unchanged."
+            f"{visible(str(path))} is not an audit results file of this version of the program, with one table and no "
+            "views or triggers. It is left unchanged."
         )
-
-
-@contextmanager
-def _sqlite_errors(path: Path | None) -> Iterator[None]:
-    """Turn SQLite errors into sentences."""
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        what = "The results of the audit" if path is None else f"The results in {visible(str(path))}"
-        raise OperationError(f"{what} cannot be read or written: {error}.") from error
 
 
 _RANKS = " ".join(f"WHEN '{state}' THEN {rank}" for rank, state in enumerate(STATES))
@@ -282,15 +247,15 @@ RANK = f"CASE state {_RANKS} ELSE -1 END"
 """The rank of a state as an SQL expression: 0 for the best, -1 for files that are no archives."""
 
 
-def page(results: Results, query: Query, first: int, count: int) -> Page[Result]:
-    """Results ``[first, first + count)``; raises OperationError if they cannot be read."""
+def page(results: Results, query: Query, first: int, most: int) -> Page[Result]:
+    """Results ``[first, first + most)``; raises OperationError if they cannot be read."""
     where, values = _where(query)
     ((total,),) = results.rows(f"SELECT count(*) FROM listed {where}", values)  # noqa: S608 - own names
     assert query.sort in COLUMNS, query.sort
     direction = "DESC" if query.descending else "ASC"
     by = RANK if query.sort == "state" else query.sort
     order = f"{where} ORDER BY {by} {direction}, location LIMIT ? OFFSET ?"
-    return Page(total, first, tuple(results.results(order, (*values, count, first), "listed")))
+    return Page(total, first, tuple(results.results(order, (*values, most, first), "listed")))
 
 
 def _where(query: Query) -> tuple[str, tuple[str, ...]]:
@@ -308,3 +273,120 @@ def _where(query: Query) -> tuple[str, tuple[str, ...]]:
         escaped = "".join(f"\\{character}" if character in "\\%_" else character for character in query.text)
         values += [f"%{escaped}%", "\\"] * len(columns)
     return (f"WHERE {' AND '.join(conditions)}" if conditions else ""), tuple(values)
+
+
+# ---- what they sum up to ---------------------------------------------------------------------------------------------
+
+MAX_WORST = 20
+"""Damaged archives that are listed; the rest is counted."""
+_MAX_CODES = 10
+"""Kinds of findings in a summary, the most frequent first."""
+_FINE = ("sound", UNCHECKED)
+
+
+class Run(Struct, frozen=True):
+    """What this run did, and what was finished ``earlier``."""
+
+    done: Amount
+    seconds: float
+    earlier: Amount = Amount()
+
+
+class Summary(Struct, frozen=True):
+    """Archives by state (the best first) and by format; ``None`` is one that could not be told.
+
+    ``others`` are no archives. ``kinds`` are the most frequent errors and warnings, each with its severity, its code
+    and the number of archives that have it, ``worst`` the worst archives (at most MAX_WORST),
+    ``wrong`` how many have anything wrong.
+    """
+
+    states: dict[str, Amount]
+    formats: dict[str | None, Amount]
+    others: Amount
+    kinds: tuple[tuple[str, str, int], ...]
+    worst: tuple[Result, ...]
+    wrong: int
+    run: Run
+
+    @property
+    def all(self) -> Amount:
+        """The number and size of all archives."""
+        amounts = self.states.values()
+        return Amount(sum(each.files for each in amounts), sum(each.size for each in amounts))
+
+
+def summary(results: Results, run: Run) -> Summary:
+    """Summarize the requested results; raises OperationError if they cannot be read."""
+    states = _amounts(results, "state")
+    others = states.pop(NO_ARCHIVE, Amount())
+    kinds = results.rows(
+        "SELECT json_extract(value, '$.severity') AS severity, json_extract(value, '$.code') AS code, "
+        "count(DISTINCT location) AS archives FROM chosen, json_each(chosen.findings) "
+        "WHERE severity <> 'info' GROUP BY code, severity ORDER BY archives DESC, severity, code LIMIT ?",
+        (_MAX_CODES,),
+    )
+    order = f"WHERE {RANK} > 1 ORDER BY {RANK} DESC, errors DESC, warnings DESC, location LIMIT ?"
+    worst = results.results(order, (MAX_WORST,))
+    return Summary(
+        {state: states[state] for state in STATES if state in states},
+        _amounts(results, "format", f"WHERE state <> '{NO_ARCHIVE}'"),
+        others,
+        tuple(kinds),
+        tuple(worst),
+        sum(amount.files for state, amount in states.items() if state not in _FINE),
+        run,
+    )
+
+
+def _amounts(results: Results, column: str, where: str = "") -> dict[Any, Amount]:
+    query = f"SELECT {column}, count(*), sum(size) FROM chosen {where} GROUP BY {column} ORDER BY 2 DESC, {column}"  # noqa: S608 - own names
+    return {value: Amount(files, size) for value, files, size in results.rows(query)}
+
+
+def as_text(summed: Summary) -> str:
+    """The summary as lines of text with visible names."""
+    everything = summed.all
+    states = ", ".join(f"{amount.files:,} {state}" for state, amount in summed.states.items())
+    lines = [f"{count(everything.files, 'archive')}, {rounded(everything.size)}: {states or 'nothing was audited'}"]
+    lines += [
+        f"  {name or 'unreadable, or of no known format'}: {amount.files:,}, {rounded(amount.size)}"
+        for name, amount in summed.formats.items()
+    ]
+    if summed.others.files:
+        lines.append(f"  {count(summed.others.files, 'file')} of no known format left out")
+    if summed.run.earlier.files:
+        lines.append(f"  {count(summed.run.earlier.files, 'file')} finished earlier, and unchanged since")
+    run = summed.run
+    speed = ""
+    if run.done.files and run.seconds > 0:
+        speed = f": {run.done.files / run.seconds:,.1f} files and {rounded(int(run.done.size / run.seconds))} a second"
+    lines.append(f"  {count(run.done.files, 'file')}, {rounded(run.done.size)} read in {run.seconds:,.1f} s{speed}")
+    lines += [f"  {severity} in {count(archives, 'archive')}: {code}" for severity, code, archives in summed.kinds]
+    for each in summed.worst:
+        code = f" [{each.code}]" if each.code else ""
+        lines.append(f"{visible(each.location)}: {each.sentence}{code}")
+    if more := summed.wrong - len(summed.worst):
+        lines.append(f"... and {count(more, 'more archive')} with something wrong")
+    return "\n".join(lines) + "\n"
+
+
+def as_object(summed: Summary) -> dict[str, Any]:
+    """The last object of the JSON output."""
+    run = summed.run
+    return {
+        "summary": {
+            "archives": summed.all.files,
+            "bytes": summed.all.size,
+            "states": {state: _object(amount) for state, amount in summed.states.items()},
+            "formats": [{"format": name, **_object(amount)} for name, amount in summed.formats.items()],
+            "left_out": summed.others.files,
+            "kinds": [dict(zip(("severity", "code", "archives"), kind, strict=True)) for kind in summed.kinds],
+            "worst": [each.location for each in summed.worst],
+            "earlier": _object(run.earlier),
+            "done": {**_object(run.done), "seconds": round(run.seconds, 3)},
+        }
+    }
+
+
+def _object(amount: Amount) -> dict[str, int]:
+    return {"archives": amount.files, "bytes": amount.size}

@@ -13,7 +13,6 @@ from hashlib import blake2b
 from itertools import chain, groupby
 from pathlib import Path
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from inspector.core.names import encoded, visible
@@ -133,25 +132,6 @@ def _archives(names: frozenset[str]) -> Iterator[tuple[str, list[str]]]:
 
 _ETAG = r'("[^"]*")'
 _OVERLAP_STAMP = "+overlaps:"
-_PER_CENT = 10_000
-"""The resolution of a sample: parts of one per cent."""
-
-
-class Choice(Struct, frozen=True):
-    """Which archives to audit: about ``sample`` per cent, and of those the shard ``(number, count)``, from 1.
-
-    Both depend only on an archive's name, so they are the same each time and on every machine. Each archive is in
-    exactly one shard.
-    """
-
-    sample: float = 100.0
-    shard: tuple[int, int] = (1, 1)
-
-    def __contains__(self, name: object) -> bool:
-        number, count = self.shard
-        digest = _digest(str(name))
-        sampled = int.from_bytes(digest[:8]) % (100 * _PER_CENT) < self.sample * _PER_CENT
-        return sampled and int.from_bytes(digest[8:]) % count + 1 == number
 
 
 def _digest(name: str) -> bytes:

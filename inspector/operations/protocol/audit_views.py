@@ -97,13 +97,12 @@ class Amount(Struct, frozen=True):
 class AuditRequest(Struct, frozen=True):
     """What to audit, and how. ``places`` are files, folders and prefixes; of each only once.
 
-    ``results`` is the path of the results file; empty if results are only kept until the worker ends. ``sample`` is a
-    percentage; ``workers`` is a number of processes, 0 for one per processor.
+    ``results`` is the path of the results file; empty if results are only kept until the worker ends. ``workers`` is
+    a number of processes, 0 for one per processor.
     """
 
     places: tuple[str, ...]
     quick: bool = False
-    sample: float = 100.0
     workers: int = 0
     results: str = ""
     connection: Connection = DEFAULT

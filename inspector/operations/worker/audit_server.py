@@ -8,9 +8,7 @@ from pathlib import Path
 
 from inspector.core.program.progress import Progress
 from inspector.operations.audit.audit import Plan, Todo, prepare, run
-from inspector.operations.audit.results import Results, page
-from inspector.operations.audit.summary import Run, as_text, summary
-from inspector.operations.audit.targets import Choice
+from inspector.operations.audit.results import Results, Run, as_text, page, summary
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import (
     NO_ARCHIVE,
@@ -42,8 +40,7 @@ class Auditor:
         self._running = True
         try:
             results = self._open(request.results)
-            choice = Choice(request.sample)
-            plan = Plan(request.places, request.quick, choice, connection=request.connection, datasets=True)
+            plan = Plan(request.places, request.quick, request.connection, datasets=True)
             self._todo = prepare(plan, results, progress)
             self._started = time.monotonic()
             with closing(run(plan, results, progress, request.workers)) as work:
@@ -71,7 +68,7 @@ class Auditor:
     def status(self) -> AuditStatus:
         """How far the audit is; raises OperationError if the results cannot be read."""
         results = self._results
-        if results is None or not results.has_request:
+        if results is None or not results.requested:
             return AuditStatus()
         states, formats = _counts(results, "state"), _counts(results, "format")
         others = states.pop(NO_ARCHIVE, 0)

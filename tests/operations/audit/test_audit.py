@@ -9,8 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from inspector.core.finding import Severity
 from inspector.core.program.progress import Progress
@@ -19,7 +17,7 @@ from inspector.core.verdict import State
 from inspector.operations.audit import audit
 from inspector.operations.audit.audit import Job, Plan, Todo, examine, prepare, run
 from inspector.operations.audit.results import Results
-from inspector.operations.audit.targets import Choice, archives_in
+from inspector.operations.audit.targets import archives_in
 from inspector.operations.check.checking import check_location
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED, Amount, Result
 from tests.formats.datas3t.range_building import points, put_range
@@ -152,42 +150,7 @@ def test_a_quick_audit_reads_the_structure_and_calls_nothing_sound(place: Path, 
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_shards_are_all_of_it_and_share_nothing(tmp_path: Path) -> None:
-    names = [f"{number:04}.caf" for number in range(300)]
-    shards = [{name for name in names if name in Choice(shard=(part, 3))} for part in (1, 2, 3)]
-    assert sum(map(len, shards)) == len(names)
-    assert set.union(*shards) == set(names)
-    assert min(map(len, shards)) > 60
-    for name in names[:6]:
-        caf(tmp_path / name)
-    with Results() as results:
-        audited(tmp_path, results, choice=Choice(shard=(2, 3)))
-        assert set(states(results)) == {name for name in names[:6] if name in shards[1]}
-
-
-@given(name=st.text(), count=st.integers(1, 50), sample=st.floats(0.01, 100))
-def test_every_name_is_in_one_shard(name: str, count: int, sample: float) -> None:
-    shards = [part for part in range(1, count + 1) if name in Choice(shard=(part, count))]
-    assert len(shards) == 1
-    sampled = [part for part in range(1, count + 1) if name in Choice(sample, (part, count))]
-    assert sampled == (shards if name in Choice(sample) else [])
-
-
-def test_a_sample_is_the_same_every_time_and_everywhere() -> None:
-    names = [f"a/{number}" for number in range(2000)]
-    sampled = {name for name in names if name in Choice(10)}
-    assert 120 < len(sampled) < 280
-    # Written down, because another machine has to choose the same.
-    assert [name for name in names[:20] if name in Choice(10)] == ["a/1", "a/3", "a/11", "a/17", "a/19"]
-    assert sampled < {name for name in names if name in Choice(20)}
-    assert all(name in Choice() for name in names)
-    halves = [sum(name in Choice(10, (part, 2)) for name in names) for part in (1, 2)]
-    assert sum(halves) == len(sampled)
-    assert min(halves) > 40, "which are sampled has nothing to do with the shard they are in"
-
-
-@pytest.mark.usefixtures("in_this_process")
-def test_where_a_place_is_called_otherwise_the_choice_is_the_same(place: Path) -> None:
+def test_where_a_place_is_called_otherwise_the_names_are_the_same(place: Path) -> None:
     moved = place.rename(place.with_name("moved"))
     assert {each.name for each in archives_in(str(moved))} == {*NAMES, "deeper/torn-at-boundary.rca", "notes.txt"}
 
@@ -243,8 +206,8 @@ def test_a_name_that_is_no_text_is_a_name(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("in_this_process")
 def test_what_the_audit_writes_is_no_part_of_it(place: Path) -> None:
     with Results(place / "results.sqlite") as results:
-        _, came = audited(place, results, aside=frozenset((str(place / "notes.txt"),)))
-        assert len(came) == 6
+        _, came = audited(place, results)
+        assert len(came) == 7
 
 
 def test_a_place_that_is_not_there(tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ from inspector.operations.audit import dask_cluster
 from inspector.operations.audit.audit import Plan, prepare
 from inspector.operations.audit.dask_cluster import Chunk, examine_chunk, run_on_cluster
 from inspector.operations.audit.results import Results
-from inspector.operations.audit.targets import Choice
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import Result
 from tests.operations.archives import caf
@@ -69,17 +68,6 @@ def test_a_cluster_does_what_processes_do(address: str, place: Path, monkeypatch
         kept = {Path(each.location).name: each.state for each in results.results()}
         assert kept == {f"{number}.caf": "warning" if number % 2 else "sound" for number in range(9)}
         assert audited(address, Plan((str(place),)), results) == [], "what is finished is not done again"
-
-
-def test_shards_of_a_cluster_are_those_of_one_machine(address: str, place: Path, tmp_path: Path) -> None:
-    for part in (1, 2):
-        with Results(tmp_path / f"{part}.sqlite") as shard:
-            audited(address, Plan((str(place),), choice=Choice(shard=(part, 2))), shard)
-    with Results() as results:
-        for part in (1, 2):
-            results.import_shard(tmp_path / f"{part}.sqlite")
-        prepare(Plan((str(place),)), results, Progress())
-        assert (results.amount(done=True).files, results.amount(done=False).files) == (9, 0)
 
 
 def test_a_task_has_many_small_archives_or_few_large_ones(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

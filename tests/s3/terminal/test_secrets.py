@@ -68,7 +68,7 @@ def test_an_audit_its_results_and_its_processes(
 
     for name in ("good", "bad"):
         store.put(f"secrets/audit/{name}.zip", wide(2))
-    files = ["--results", str(tmp_path / "kept.sqlite"), "--csv", str(tmp_path / "kept.csv")]
+    files = ["--results", str(tmp_path / "kept.sqlite")]
     with store.proxy.failing(watched):
         status = main(["audit", "--json", "--workers", "2", *files, *store.options, f"s3://{BUCKET}/secrets/audit/"])
     out, err = capfd.readouterr()
