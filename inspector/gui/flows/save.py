@@ -19,7 +19,7 @@ from inspector.gui.ipc.client import Job
 from inspector.gui.kit.building import Answer, ask
 from inspector.gui.kit.files import ALL_FILES, ask_for_file, ask_for_new_file
 from inspector.gui.panels.banner import Banner
-from inspector.operations.protocol.check_views import ALGORITHMS, REPORT_SUFFIXES, ReportKind
+from inspector.operations.protocol.check_views import REPORT_SUFFIXES, ReportKind
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
 from inspector.sources.s3.address import is_s3
@@ -149,26 +149,6 @@ class ExportFlow(Flow):
             self._document.reported.emit(f"The report was written to {visible(path)}.")
 
         self._document.start(ArchiveRequests.export, path, kind, redact, tuple(self.notes)).then(done)
-
-    # ---- manifests ---------------------------------------------------------------------------------------------
-
-    def ask_manifest(self) -> None:
-        """Ask for the algorithm, then write a digest manifest."""
-        label = "Write the digests of all members to a file beside the archive. Algorithm:"
-        names = [algorithm.name for algorithm in ALGORITHMS]
-        self.ask_text("Write Digest Manifest", label, self.write_manifest, names, "Write")
-
-    def write_manifest(self, algorithm: str, replace: bool = False) -> None:
-        """Write a manifest in the background; replace an existing one only after confirming."""
-        self._document.start(ArchiveRequests.write_manifest, algorithm, replace).then(
-            lambda result: self._written(algorithm, *result)
-        )
-
-    def _written(self, algorithm: str, written: bool, sentence: str) -> None:
-        if written:
-            self._document.reported.emit(sentence)
-        else:
-            self._banner.ask(sentence, "Replace It", lambda: self.write_manifest(algorithm, True))
 
 
 def _chosen(path: str, name_filter: str) -> tuple[ReportKind, bool]:

@@ -115,11 +115,3 @@ def manifests(source: Source) -> Iterator[DigestManifest]:
             continue  # nothing makes one likely
         if beside is not None:
             yield DigestManifest(beside, algorithm)
-
-
-def manifest_line(digest: str, name: bytes) -> bytes:
-    """The line for one file, as the tools write it."""
-    plain = name.translate(None, b"\\\n\r") == name
-    if not plain:
-        name = name.replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(b"\r", b"\\r")
-    return b"".join((b"" if plain else b"\\", digest.encode(), b"  ", name, b"\n"))

@@ -72,7 +72,7 @@ else:
         " name_members next_similar next_structure next_unexplained overview"
         " past_writes plan_extraction preview search show_experiment show_replay verdict_counts verdict_overview",
         writes="copy_shown export export_member export_members export_patch extract salvage save_copy save_experiment"
-        " save_experiment_patch save_replay write_manifest",
+        " save_experiment_patch save_replay",
         changes="append make_repairs recover take_back write",
     )
     ProfileRequests = Requests(jobs="profiles", shows="attempt")

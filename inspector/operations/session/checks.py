@@ -29,12 +29,10 @@ from inspector.operations.check.checking import (
     report_of,
     state_of,
 )
-from inspector.operations.check.digest_check import manifest_path, write_manifest
-from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.collection import gap_in
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened, not_read
-from inspector.operations.protocol.check_views import ALGORITHMS, ReportKind
+from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.views import (
     MAX_SEARCHED_CHECKSUMS,
     FindingRow,
@@ -269,22 +267,3 @@ def _searched(checksum: Checksum) -> str:
     """What is searched of a checksum."""
     parts = (checksum.name, checksum.algorithm, checksum.stored, checksum.computed, checksum.verdict.value)
     return visible(" ".join(parts)).casefold()
-
-
-def write_manifest_beside(location: Location, algorithm: str, progress: Progress, *, replace: bool) -> tuple[bool, str]:
-    """Write the digests of all members to a manifest beside a decoded archive; returns whether it did, and a sentence.
-
-    An existing manifest stays unless ``replace``. Raises OperationError, SourceError and Cancelled.
-    """
-    if location.collection is not None:
-        raise OperationError("A folder of ranges has no manifest. Open one of its archives to write one.")
-    chosen = next((known for known in ALGORITHMS if known.name == algorithm), None)
-    if chosen is None:
-        raise OperationError(f"There is no algorithm called {visible(algorithm)}.")
-    archive = location.archives[0]
-    path = manifest_path(archive, chosen)
-    name = visible(path.name)
-    if path.exists() and not replace:
-        return False, f"{name} exists already, so nothing was written."
-    written = count(write_manifest(archive, chosen, path, progress, replace=replace), "digest")
-    return True, f"{written} written to {name}, beside the archive. A check compares them from now on."

@@ -42,7 +42,7 @@ from inspector.operations.protocol.views import (
     Status,
     TreeRow,
 )
-from inspector.operations.session.checks import ALL, write_manifest_beside
+from inspector.operations.session.checks import ALL
 from inspector.operations.session.state import SessionState
 from inspector.sources.local.file import FileSource, TemporarySource
 
@@ -352,16 +352,6 @@ class Reading(SessionState):
         if self.replay is not None:
             note = "as a replay of writes shows it"
         self.now.checks.export(Path(path), kind, progress, redact=redact, note=note, notes=notes)
-
-    def write_manifest(self, progress: Progress, algorithm: str, replace: bool) -> tuple[bool, str]:
-        """Write the digests of all members beside the archive; see ``write_manifest_beside`` for what it returns."""
-        if self.unreal:
-            raise OperationError(
-                f"No manifest was written: its digests would be those of the {self.unreal}, not of the archive."
-            )
-        if self.stage is not Stage.READY:
-            raise OperationError("No manifest was written: not all of the archive has been read.")
-        return write_manifest_beside(self.now.location, algorithm, progress, replace=replace)
 
     def arrange(self, progress: Progress, filter_text: str, sort_key: SortKey, descending: bool) -> int:
         """Show the members whose visible path contains a text, sorted; returns their number. Raises Cancelled."""

@@ -106,10 +106,8 @@ def test_nothing_that_changes_an_archive_is_done_to_an_experiment(session: Archi
         ask(Progress(), *(None for _ in needed))
 
 
-def test_no_manifest_of_an_experiment_stands_beside_the_archive(session: ArchiveSession, tmp_path: Path) -> None:
+def test_nothing_of_an_experiment_is_written_over_the_archive(session: ArchiveSession, tmp_path: Path) -> None:
     session.show_experiment(Progress(), (Step(Flip(600, 1)),))
-    with pytest.raises(OperationError, match="No manifest was written"):
-        session.write_manifest(Progress(), "SHA-256", True)
     with pytest.raises(OperationError, match="which is never written"):
         session.save_experiment(Progress(), (Step(Flip(600, 1)),), session.name, True)
     assert [each.name for each in tmp_path.iterdir()] == ["a.rca"]

@@ -41,7 +41,6 @@ EVERY = [(f"{kind}.{name}", traits) for kind, (told, _) in SERVED.items() for na
 WRITES_FILES = {
     *(
         "ArchiveRequests.export",
-        "ArchiveRequests.write_manifest",
         "ArchiveRequests.extract",
         "ArchiveRequests.export_members",
     ),

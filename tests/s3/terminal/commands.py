@@ -53,7 +53,6 @@ COMMANDS: dict[str, Command] = {
     "check": lambda case: ["check", case.place],
     "check --json": lambda case: ["check", "--json", case.place, case.other],
     "check --readers": lambda case: ["check", "--readers", "--strict", case.place],
-    "check --by-checksum": lambda case: ["check", "--by-checksum", case.place],
     "check a prefix": lambda case: ["check", "--json", case.above],
     "dump": lambda case: ["dump", case.place],
     "dump --json": lambda case: ["dump", "--json", case.place],

@@ -405,11 +405,6 @@ MENUS = (
                 lambda tab: tab.save_flow.ask_import()),
         ),
         (
-            Action("write_manifest", "Write Di&gest Manifest…", (),
-                "Write the digests of all members to a file beside the archive",
-                lambda tab: tab.export_flow.ask_manifest()),
-        ),
-        (
             Action("cancel", "&Cancel Job", ("Esc",), "Cancel the running job", lambda tab: tab.document.cancel_jobs()),
             Action("show_content", "Show Co&ntent", ("Ctrl+Return",), "Show the selected member's content",
                 lambda tab: tab.show_content(), enabled=_has_member),
