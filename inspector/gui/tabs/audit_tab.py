@@ -2,30 +2,44 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Sequence
-from functools import partial
-from time import monotonic
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QMenu, QPushButton
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QPushButton, QWidget
 
-from inspector.core.numbers import count, grouped
-from inspector.core.program.progress import Eta
-from inspector.gui.ipc.client import Client, Job, audit_client
-from inspector.gui.kit.building import LINE, dressed, in_column, in_row, progress_bar
+from inspector.core.names import visible
+from inspector.core.numbers import count, grouped, in_bytes, rounded
+from inspector.core.verdict import State
+from inspector.drawing.palette import Mark
+from inspector.gui.ipc.client import audit_client
+from inspector.gui.kit.building import LINE, choice_of, dressed, in_column, in_row, number_of
+from inspector.gui.kit.dropping import PathField
+from inspector.gui.kit.files import ALL_FILES, ask_for_folder, ask_for_new_file
+from inspector.gui.kit.icons import badged, icon, state_icon, state_mark
 from inspector.gui.kit.item_views import ColumnWidener
 from inspector.gui.kit.listing import ListView, QueryTable
-from inspector.gui.kit.locations import name_of
-from inspector.gui.kit.style import GRID, Sentences, Stripes, keep_narrow
-from inspector.gui.kit.widgets import Details, Emptiable, MessageBar, SelectableLabel, push_button
-from inspector.gui.panels.status_line import show_progress
-from inspector.gui.tabs.audit_model import LOCATION, SENTENCE, STATE, columns, details_text, line_text, state_label
-from inspector.gui.tabs.audit_options import AuditFilters, AuditOptions, several_places
-from inspector.gui.tabs.side_tab import SideTab
-from inspector.operations.protocol.audit_views import AuditStatus, Query, Result
+from inspector.gui.kit.locations import absolute, name_of
+from inspector.gui.kit.style import GRID, STRIPE_ROLE, Sentences, Stripes, keep_narrow
+from inspector.gui.kit.table_models import Column
+from inspector.gui.kit.widgets import Details, Emptiable, MessageBar, debounce, label_of, push_button
+from inspector.gui.tabs.job_tab import JobTab
+from inspector.operations.protocol.audit_views import (
+    MAX_STORED_FINDINGS,
+    NO_ARCHIVE,
+    STATES,
+    UNCHECKED,
+    WAITING,
+    AuditRequest,
+    AuditStatus,
+    Query,
+    Result,
+)
 from inspector.operations.protocol.requests import AuditRequests
 from inspector.operations.protocol.views import JobState
+from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 POLL_MS = 700
@@ -33,9 +47,243 @@ POLL_MS = 700
 HINT = "Choose a folder or prefix and press Start: every archive below it is checked."
 NOTHING = "No archive was found."
 NONE_MATCH = "No match: no result fits the filters."
+_FILTER_DELAY_MS = 200
+"""Milliseconds after the last key before the text filter applies."""
+
+MAX_WORKERS = 64
 
 
-class AuditTab(SideTab):
+# ---- results ---------------------------------------------------------------------------------------------------------
+
+_STATE_LABELS = {
+    UNCHECKED: "content not read",
+    State.WARNING.value: "with warnings",
+    NO_ARCHIVE: "no archive",
+    WAITING: "not checked yet",
+}
+
+
+def state_label(state: str) -> str:
+    """The label of a state."""
+    return _STATE_LABELS.get(state, state)
+
+
+def _worst_message(row: Result) -> str:
+    """The message of the worst finding, "" if there are no errors or warnings."""
+    return visible(json.loads(row.findings)[0]["message"]) if row.errors or row.warnings else ""
+
+
+def line_text(row: Result) -> str:
+    """A result as one line for the clipboard."""
+    return f"{visible(row.location)}: {row.sentence or state_label(row.state)}"
+
+
+def details_text(row: Result) -> str:
+    """A result in full: the location, the sentence and the worst findings."""
+    if row.state == WAITING:
+        return f"{visible(row.location)}\n{in_bytes(row.size)}; not checked yet."
+    findings = json.loads(row.findings)
+    lines = [visible(row.location), row.sentence]
+    lines += [visible(f"{each['severity']}: {each['message']} [{each['code']}]") for each in findings]
+    more = row.errors + row.warnings + row.infos - len(findings)
+    if more > 0:
+        kept = f"only the worst {MAX_STORED_FINDINGS} are stored. Open the archive to see all."
+        lines.append(f"{count(more, 'more finding')}; {kept}")
+    read = "only the structure" if row.quick else "everything"
+    was = f"{read} was read, in {row.seconds:,.2f} s."
+    lines.append(f"{in_bytes(row.size)}, {count(row.members, 'member')}; {was}")
+    return "\n".join(filter(None, lines))
+
+
+def _icon(state: str) -> Any:
+    if state in (UNCHECKED, WAITING):
+        return badged("not-checked", Mark.QUIET)
+    return icon("open") if state == NO_ARCHIVE else state_icon(State(state))
+
+
+def _unless_waiting(text: Callable[[Result], str]) -> Callable[[Result], str]:
+    return lambda row: "" if row.state == WAITING else text(row)
+
+
+def _stripe(row: Result) -> Mark | None:
+    return state_mark(State(row.state)) if row.state in list(State) else None
+
+
+def columns(start: Callable[[], str]) -> tuple[Column, ...]:
+    """The columns; locations are shown relative to what ``start`` gives."""
+    return (
+        Column(
+            "Location",
+            lambda row: visible(row.location.removeprefix(start())),
+            250,
+            lambda row: visible(row.location),
+            sort="location",
+            roles={STRIPE_ROLE: _stripe},
+        ),
+        Column("State", lambda row: state_label(row.state), 120, icon=lambda row: _icon(row.state), sort="state"),
+        Column("Format", _unless_waiting(lambda row: row.format or ""), 65, sort="format"),
+        Column("Size", lambda row: rounded(row.size), 75, lambda row: in_bytes(row.size), is_number=True, sort="size"),
+        Column("Members", _unless_waiting(lambda row: grouped(row.members)), 75, is_number=True, sort="members"),
+        Column("Errors", _unless_waiting(lambda row: grouped(row.errors)), 60, is_number=True, sort="errors"),
+        Column("Warnings", _unless_waiting(lambda row: grouped(row.warnings)), 75, is_number=True, sort="warnings"),
+        Column("What was found", _unless_waiting(lambda row: _worst_message(row) or row.sentence), sort="code"),
+    )
+
+
+LOCATION, STATE, FORMAT, SIZE, MEMBERS, ERRORS, WARNINGS, SENTENCE = range(8)
+
+
+# ---- options and filters ---------------------------------------------------------------------------------------------
+
+
+class AuditOptions(QWidget):
+    """The options of an audit.
+
+    Signals:
+        changed(): a field was edited.
+        submitted(): Enter was pressed in a field.
+    """
+
+    changed = Signal()
+    submitted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        hint = "a folder, or s3://bucket/prefix/"
+        self.place = dressed(PathField(), "Folder or prefix to audit", placeholderText=hint)
+        hint = "none (results are lost when this tab closes)"
+        tip = "With a results file, a cancelled audit can be resumed"
+        self.results = dressed(PathField(), "Results file", placeholderText=hint, toolTip=tip)
+        tip = "Read the structure but no content: faster, but finds less"
+        self.quick = dressed(QCheckBox("Structure on&ly"), toolTip=tip)
+        tip = "The number of archives checked at the same time"
+        self.workers = number_of("Number of processes", 0, MAX_WORKERS, 0, toolTip=tip)
+        self.workers.setSpecialValueText("one per processor")
+        self._browse = push_button("&Browse…", "", self.browse)
+        self._choose = push_button("Choose…", "", self._ask_results)
+        self._lay_out()
+        for field in (self.place, self.results):
+            field.textChanged.connect(self.changed)
+            field.returnPressed.connect(self.submitted)
+        for signal in (self.quick.toggled, self.workers.valueChanged):
+            signal.connect(self.changed)
+        self.setFocusProxy(self.place)
+        self._places: tuple[str, ...] = ()
+        self.place.textChanged.connect(self._forget_places)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """What to audit."""
+        place = self.place.text().strip()
+        return self._places or ((place if is_s3(place) else absolute(place),) if place else ())
+
+    def set_places(self, places: Sequence[str]) -> None:
+        """Audit these; the field names one of them and counts several."""
+        several = len(places) > 1
+        self.place.setText(several_places(places) if several else next(iter(places), ""))
+        self._places = tuple(places) if several else ()
+
+    def _forget_places(self) -> None:
+        """Another place was typed."""
+        self._places = ()
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout(self)
+        grid.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)
+        grid.setHorizontalSpacing(2 * GRID)
+        grid.setVerticalSpacing(GRID)
+        rows = (("Fol&der or prefix", self.place, self._browse), ("&Results file", self.results, self._choose))
+        for at, (text, field, button) in enumerate(rows):
+            grid.addWidget(label_of(text, field), at, 0)
+            grid.addWidget(field, at, 1)
+            grid.addWidget(button, at, 2)
+        more = in_row(self.quick, label_of("&Processes", self.workers), self.workers, 1)
+        more.insertSpacing(1, 2 * GRID)
+        grid.addLayout(more, len(rows), 1, 1, 2)
+
+    def request(self, connection: Connection = DEFAULT) -> AuditRequest:
+        """The audit that the fields describe, with this S3 connection."""
+        results = self.results.text().strip()
+        return AuditRequest(
+            self.places,
+            self.quick.isChecked(),
+            workers=self.workers.value(),
+            results=absolute(results) if results else "",
+            connection=connection,
+        )
+
+    def browse(self) -> None:
+        """Ask for the folder to audit."""
+        ask_for_folder(self, "Folder to Audit", self.set_places)
+
+    def _ask_results(self) -> None:
+        near, filters = self.results.text().strip(), ("Audit results (*.audit)", ALL_FILES)
+        # An existing results file is resumed.
+        dialog = ask_for_new_file(
+            self, "Results File", "", self.results.setText, near, filters, "audit", confirms=False
+        )
+        dialog.setLabelText(dialog.DialogLabel.Accept, "Use")
+
+
+def several_places(places: Sequence[str]) -> str:
+    """Several locations in a few words."""
+    return f"{name_of(places[0])} and {len(places) - 1:,} more"
+
+
+class AuditFilters(QWidget):
+    """The filters above the table: by text, state and format.
+
+    Signals:
+        changed(): ``choice`` has changed.
+    """
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        hint = "Filter by location, sentence or code"
+        self.text = dressed(QLineEdit(placeholderText=hint), "Filter results", clearButtonEnabled=True)
+        labels = {(): "All states", STATES[2:]: "Anything wrong"}
+        labels |= {(state,): state_label(state).capitalize() for state in (*STATES, NO_ARCHIVE)}
+        self.states = choice_of("Filter by state", labels)
+        self.formats = choice_of("Filter by format", {(): "All formats"})
+        in_row((self.text, 1), self.states, self.formats, on=self)
+        self._delay = debounce(self, _FILTER_DELAY_MS, self.changed.emit)
+        self.text.textChanged.connect(lambda _: self._delay.start())
+        self.states.currentIndexChanged.connect(lambda _: self.changed.emit())
+        self.formats.currentIndexChanged.connect(lambda _: self.changed.emit())
+
+    def clear(self) -> None:
+        """Show all results."""
+        self.text.clear()
+        for box in (self.states, self.formats):
+            box.setCurrentIndex(0)
+
+    def offer(self, formats: Iterable[str]) -> None:
+        """Add formats to the list."""
+        known = {self.formats.itemText(at) for at in range(self.formats.count())}
+        for name in formats:
+            if name not in known:
+                self.formats.addItem(name, (name,))
+
+    @property
+    def any(self) -> bool:
+        """Whether any filter is set."""
+        return bool(self.text.text() or self.states.currentIndex() or self.formats.currentIndex())
+
+    def choice(self) -> dict[str, object]:
+        """The fields of a Query."""
+        return {
+            "text": self.text.text().strip(),
+            "states": self.states.currentData(),
+            "formats": self.formats.currentData(),
+        }
+
+
+# ---- the tab ---------------------------------------------------------------------------------------------------------
+
+
+class AuditTab(JobTab[AuditRequests]):
     """Runs one audit at a time; ``connection_of`` gives the connection of an S3 location.
 
     Signals:
@@ -47,19 +295,13 @@ class AuditTab(SideTab):
     def __init__(
         self, connection_of: Callable[[str], Connection] = lambda _: DEFAULT, places: Sequence[str] = ()
     ) -> None:
-        super().__init__(_title(places))
+        super().__init__(_title(places), audit_client, "Stop; finished results stay")
         self._connection_of = connection_of
-        self.client = audit_client(self)
-        self._job: Job[AuditStatus] | None = None
-        self._eta = Eta(0.0)
         self.standing = AuditStatus()
         self.options = AuditOptions()
         self.begin = push_button("S&tart", "", self.start)
         self.begin.setDefault(True)
         self.pause = dressed(QPushButton("Pa&use"), checkable=True, toolTip="Finish the running archives, then wait")
-        self.stop = push_button("&Cancel", "Stop; finished results stay (Esc)", self.cancel)
-        self.sentence = dressed(SelectableLabel(), "Progress of the audit")
-        self.bar = progress_bar("Progress of the audit")
         self.message = MessageBar()
         self.filters = AuditFilters()
         self._start = ""
@@ -94,7 +336,6 @@ class AuditTab(SideTab):
         self.options.submitted.connect(self.start)
         self.options.changed.connect(self._refresh)
         self.pause.toggled.connect(self._pause)
-        self.table.extend_menu = self._add_actions
         self.table.activated.connect(self.table.each_row(self._open))
         self.table.selectionModel().currentRowChanged.connect(self._describe)
         self.filters.changed.connect(lambda: self.model.choose(**self.filters.choice()))
@@ -102,71 +343,40 @@ class AuditTab(SideTab):
         self.model.rowsRemoved.connect(self._refresh)
         self.model.dataChanged.connect(self._describe)
         self._poll_timer.timeout.connect(self._poll)
-        self._connect_client(self.client)
-
-    def _connect_client(self, client: Client[AuditRequests]) -> None:
-        """Use this worker from now on."""
-        self.client = client
-        client.lost.connect(self._worker_lost)
 
     # ---- job ---------------------------------------------------------------------------------------------------
-
-    @property
-    def running(self) -> bool:
-        """Whether an audit is running or paused."""
-        return self._job is not None and self._job.running
-
-    @property
-    def settled(self) -> bool:
-        return not self.client.is_open or not (self.running or self.client.outstanding)
 
     def start(self) -> None:
         """Start the audit, or resume it from the results file."""
         if self.running:
             return
-        problem = self.options.problem()
-        if problem:
-            self.message.say(problem)
+        if not self.options.places:
+            self.message.say("Choose a folder or an S3 prefix.")
             self.options.place.setFocus()
             return
         self.message.hide()
-        if not self.client.is_open:
-            self._connect_client(audit_client(self))
         request = self.options.request(self._connection_of(self.options.places[0]))
         self._start = _common_folder(request.places)
-        self.standing, self._eta = AuditStatus(), Eta(monotonic())
-        self._job = self.client.start(AuditRequests.audit, request).then(self._show_standing, self.message.say)
-        self._job.progressed.connect(self._progressed)
-        self._job.finished.connect(self._job_finished)
+        self.standing = AuditStatus()
+        job = self.open_client().start(AuditRequests.audit, request).then(self._show_standing, self.message.say)
+        self._follow(job, self._job_finished)
         self.pause.setChecked(False)
-        self.bar.setRange(0, 0)
         self.sentence.setText("Looking for archives…")
         self._poll_timer.start()
         self._refresh()
 
     def _pause(self, paused: bool) -> None:
         self.pause.setText("Resu&me" if paused else "Pa&use")
-        if self._job is not None and self.running:
-            self._job.pause(paused)
-
-    def cancel(self) -> None:
-        if self._job is not None and self.running:
-            self._job.cancel()
-            self.sentence.setText("Stopping…")
+        if self.job is not None:
+            self.job.pause(paused)
 
     def end(self) -> None:
         self._poll_timer.stop()
-        self.client.close()
+        super().end()
 
-    def _progressed(self, state: JobState) -> None:
-        if self._job is None or self._job.cancelled:
-            return
-        show_progress(self.bar, state)
+    def _counted(self, state: JobState) -> str:
         done, left = self.standing.done.files, self.standing.left.files
-        files = ""
-        if state.unit == "bytes" and done + left:
-            files = f"{grouped(done)} of {count(done + left, 'file')}"
-        self.sentence.setText(self._eta.text(state, monotonic(), files))
+        return f"{grouped(done)} of {count(done + left, 'file')}" if state.unit == "bytes" and done + left else ""
 
     def _poll(self) -> None:
         """Refresh the results unless the last answer is still outstanding."""
@@ -189,7 +399,7 @@ class AuditTab(SideTab):
         self.model.refetch()
         self._refresh()
 
-    def _worker_lost(self, sentence: str) -> None:
+    def _lost(self, sentence: str) -> None:
         self._poll_timer.stop()
         stored = "Finished results are in the results file." if self._has_results_file else ""
         self.message.say(" ".join(filter(None, (sentence, stored, "Start begins again."))))
@@ -238,7 +448,7 @@ class AuditTab(SideTab):
             return NONE_MATCH
         if self.running:
             return "Waiting for the first results…"
-        return NOTHING if self._job is not None and not self.standing.states else HINT
+        return NOTHING if self.job is not None and not self.standing.states else HINT
 
     def _describe(self, *_: object) -> None:
         row: Result | None = self.table.row()
@@ -246,26 +456,6 @@ class AuditTab(SideTab):
         text = details_text(row) if row is not None else ""
         if text != self.about.text():
             self.about.say(text)
-
-    # ---- actions -----------------------------------------------------------------------------------------------
-
-    def _add_actions(self, menu: QMenu) -> None:
-        """Add Open and Sort By to the context menu: column titles sort by mouse only."""
-        opening = menu.addAction("Open")
-        opening.setEnabled(self.table.row() is not None)
-        opening.triggered.connect(self._open_selected)
-        sorting = menu.addMenu("Sort By")
-        for at, column in enumerate(self.model.columns):
-            sorting.addAction(column.title).triggered.connect(partial(self._sort, at))
-        menu.addSeparator()
-
-    def _sort(self, column: int, _: bool = False) -> None:
-        """Sort by a column, or reverse the order if it is the current one."""
-        header = self.table.horizontalHeader()
-        ascending = (
-            header.sortIndicatorSection() != column or header.sortIndicatorOrder() is Qt.SortOrder.DescendingOrder
-        )
-        self.table.sortByColumn(column, Qt.SortOrder.AscendingOrder if ascending else Qt.SortOrder.DescendingOrder)
 
     def _open_selected(self) -> None:
         self.table.each_row(self._open)(self.table.currentIndex())

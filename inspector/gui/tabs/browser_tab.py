@@ -3,33 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
-from time import monotonic
 
-from PySide6.QtCore import QModelIndex, Signal, SignalInstance
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal, SignalInstance
+from PySide6.QtGui import QIcon, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QAbstractItemView
 
-from inspector.core.numbers import plural
-from inspector.core.program.progress import Eta
+from inspector.core.finding import Severity
+from inspector.core.names import visible
+from inspector.core.numbers import in_bytes, plural, rounded
 from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import SourceError
 from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import Client, Job, browse_client
-from inspector.gui.kit.building import LINE, dressed, in_column, in_row, progress_bar
+from inspector.gui.kit.building import LINE, dressed, in_column, in_row
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.files import ask_for_folder
+from inspector.gui.kit.icons import icon, severity_icon
 from inspector.gui.kit.style import GRID
-from inspector.gui.kit.widgets import Emptiable, MessageBar, SelectableLabel, push_button, tree_view
+from inspector.gui.kit.table_models import NOWHERE, RIGHT
+from inspector.gui.kit.text import plain, short
+from inspector.gui.kit.widgets import Emptiable, MessageBar, push_button, tree_view
 from inspector.gui.panels.s3_connection import ConnectDialog, connection_text
-from inspector.gui.panels.status_line import show_progress
-from inspector.gui.tabs.browser_model import BUCKETS, CHANGED, NAME, SIZE, BrowserModel
-from inspector.gui.tabs.side_tab import SideTab
+from inspector.gui.tabs.job_tab import JobTab
 from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, RemotePage
 from inspector.operations.protocol.requests import BrowseRequests
-from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.connection import Connection
 
+TITLES = ("Name", "Size", "Last changed (UTC)")
+NAME, SIZE, CHANGED = range(len(TITLES))
+BUCKETS = ""
+"""The location that means all buckets."""
+_ENTRY = Qt.ItemDataRole.UserRole
+"""The RemoteEntry of a row. A last row may have none: it says why the listing is empty or incomplete."""
+_LISTS_MORE, _IS_LISTED, _FOLLOWING = (_ENTRY + at for at in range(1, 4))
+
+Index = QModelIndex | QPersistentModelIndex
+RequestPage = Callable[[str, str, Callable[[RemotePage], None], Callable[[str], None]], object]
+"""Requests a page: location, page token, callback for the page, callback for an error sentence."""
 WIDTHS = {NAME: 520, SIZE: 110, CHANGED: 170}
 CANCELLED = "The listing was cancelled."
 WORKER_STOPPED = "The listing failed: the worker has stopped."
@@ -39,7 +52,139 @@ HINT = (
 )
 
 
-class BrowserTab(SideTab):
+class BrowserModel(QStandardItemModel):
+    """The tree. ``begin`` sets its root; a prefix is listed when it is expanded.
+
+    Signals:
+        listed(object): a RemotePage has arrived.
+        refused(str): a page could not be listed; the reason.
+    """
+
+    listed = Signal(object)
+    refused = Signal(str)
+
+    def __init__(self, ask: RequestPage, parent: QObject | None = None) -> None:
+        super().__init__(0, len(TITLES), parent)
+        self.setHorizontalHeaderLabels(TITLES)
+        self._request_page = ask
+        self._generation = 0
+        self._start = BUCKETS
+
+    def begin(self, location: str) -> None:
+        """List a bucket, a prefix or BUCKETS from scratch."""
+        self._generation += 1
+        self._start = location
+        self.removeRows(0, self.rowCount())
+        self.invisibleRootItem().setData("", _FOLLOWING)
+        self._ask(self.invisibleRootItem(), self._generation)
+
+    def entry(self, index: Index) -> RemoteEntry | None:
+        """The entry of a row, None for notes and the root."""
+        found: RemoteEntry | None = self._first(index).data(_ENTRY)
+        return found
+
+    def _first(self, index: Index) -> QModelIndex:
+        return self.index(index.row(), NAME, index.parent())
+
+    def list_more(self, index: Index) -> None:
+        """List the next page, or retry the failed one, if the row stands for it."""
+        if self._first(index).data(_LISTS_MORE):
+            above = self.itemFromIndex(self._first(index)).parent()
+            self._ask(above or self.invisibleRootItem(), self._generation)
+
+    # ---- listing -----------------------------------------------------------------------------------------------
+
+    def _ask(self, above: QStandardItem, generation: int) -> None:
+        if generation != self._generation:
+            return
+        self._set_note(above, "Listing…")
+
+        def take(page: RemotePage) -> None:
+            if generation == self._generation:
+                self._take(above, page)
+
+        def fail(sentence: str) -> None:
+            if generation == self._generation:
+                text = f"{sentence} (Activate this row to retry.)"
+                self._set_note(above, text, severity_icon(Severity.ERROR), lists_more=True)
+                self.refused.emit(sentence)
+
+        entry: RemoteEntry | None = above.data(_ENTRY)
+        self._request_page(
+            entry.location if entry is not None else self._start, above.data(_FOLLOWING) or "", take, fail
+        )
+
+    def _take(self, above: QStandardItem, page: RemotePage) -> None:
+        self._set_note(above, "")
+        for entry in page.entries:
+            above.appendRow(_row(entry))
+        above.setData(page.following, _FOLLOWING)
+        if page.following:
+            text = plural(
+                "{number} entry listed. Activate this row to list more.",
+                "{number} entries listed. Activate this row to list more.",
+                above.rowCount(),
+            )
+            self._set_note(above, text, lists_more=True)
+        elif not above.rowCount():
+            self._set_note(above, "Nothing here.")
+        self.listed.emit(page)
+
+    def _set_note(
+        self, above: QStandardItem, text: str, mark: QIcon | None = None, *, lists_more: bool = False
+    ) -> None:
+        """Set the last row below an item to a note, or remove it for an empty one."""
+        last = above.child(above.rowCount() - 1)
+        if last is not None and last.data(_ENTRY) is None:
+            above.removeRow(last.row())
+        if text:
+            note = _item(short(text), text)
+            note.setData(lists_more, _LISTS_MORE)
+            note.setIcon(mark or QIcon())
+            above.appendRow(note)
+
+    # ---- Qt overrides ------------------------------------------------------------------------------------------
+
+    def hasChildren(self, parent: Index = NOWHERE) -> bool:
+        return super().hasChildren(parent) or self._is_folder(parent)
+
+    def canFetchMore(self, parent: Index) -> bool:
+        """Only the first page is fetched automatically; each further page costs a request and has a row of its own."""
+        return self._is_folder(parent) and not parent.data(_IS_LISTED)
+
+    def fetchMore(self, parent: Index) -> None:
+        if self.canFetchMore(parent):
+            item, generation = self.itemFromIndex(parent), self._generation
+            item.setData(True, _IS_LISTED)
+            # Views call this while they insert other rows; no rows may be added at that moment.
+            QTimer.singleShot(0, self, lambda: self._ask(item, generation))
+
+    def _is_folder(self, index: Index) -> bool:
+        entry = self.entry(index) if index.column() == NAME else None
+        return entry is not None and entry.kind is not EntryKind.OBJECT
+
+
+def _row(entry: RemoteEntry) -> list[QStandardItem]:
+    is_object = entry.kind is EntryKind.OBJECT
+    changed = f"{datetime.fromtimestamp(entry.modified, UTC):%Y-%m-%d %H:%M:%S}" if entry.modified else ""
+    name = _item(short(entry.name), visible(entry.location))
+    name.setIcon(icon("file" if is_object else "folder"))
+    name.setData(entry, _ENTRY)
+    size = _item(rounded(entry.size), in_bytes(entry.size)) if is_object else _item("", "")
+    size.setTextAlignment(RIGHT)
+    return [name, size, _item(changed, changed)]
+
+
+def _item(text: str, tip: str) -> QStandardItem:
+    item = QStandardItem(text)
+    item.setToolTip(plain(short(tip)))
+    return item
+
+
+# ---- the tab ---------------------------------------------------------------------------------------------------------
+
+
+class BrowserTab(JobTab[BrowseRequests]):
     """Browses S3; a non-empty ``location`` is listed at once.
 
     Signals:
@@ -53,13 +198,10 @@ class BrowserTab(SideTab):
     checkRequested = Signal(list, object)
 
     def __init__(self, connections: Connections, location: str, connection: Connection) -> None:
-        super().__init__("Browse S3")
+        super().__init__("Browse S3", browse_client, "Stop; complete files stay")
         self._connections = connections
         self.connection = connection
         self.message = MessageBar()
-        self._client = self._new_client()
-        self._job: Job[str] | None = None
-        self._eta = Eta(0.0)
         self._request_count = ""
         self.model = BrowserModel(self._list, self)
         self.tree = tree_view(self.model, WIDTHS, "Buckets, prefixes and objects")
@@ -76,9 +218,6 @@ class BrowserTab(SideTab):
         self.extract = push_button("E&xtract…", tip, partial(self._request, self.extractRequested))
         tip = "Copy the selection and everything below it to a folder"
         self.download = push_button("&Download…", tip, lambda: ask_for_folder(self, "Download To", self._download_to))
-        self.sentence = dressed(SelectableLabel(), "Progress")
-        self.bar = progress_bar("Bytes downloaded")
-        self.stop = push_button("Cancel", "Stop; complete files stay (Esc)", self.cancel)
         self.stack = Emptiable(self.tree)
         self.stack.show_sentence(HINT)
         head = in_row((self.address, 1), self.list_, self.buckets, self.connect_)
@@ -100,27 +239,16 @@ class BrowserTab(SideTab):
             self.list_location()
 
     def _new_client(self) -> Client[BrowseRequests]:
-        client = browse_client(self)
-        client.lost.connect(self.message.say)
+        client = super()._new_client()
         client.jobsChanged.connect(self._update_progress)
         return client
 
-    def _open_client(self) -> Client[BrowseRequests]:
-        """The client, or a new one if the process of the last has ended."""
-        if not self._client.is_open:
-            self._client = self._new_client()
-        return self._client
-
-    @property
-    def settled(self) -> bool:
-        return not self._client.outstanding
+    def _lost(self, sentence: str) -> None:
+        self.message.say(sentence)
 
     def cancel(self) -> None:
-        for job in self._client.jobs:
+        for job in self.client.jobs:
             job.cancel()
-
-    def end(self) -> None:
-        self._client.close()
 
     # ---- listing -----------------------------------------------------------------------------------------------
 
@@ -151,7 +279,7 @@ class BrowserTab(SideTab):
     def _list(
         self, location: str, after: str, done: Callable[[RemotePage], None], failed: Callable[[str], None]
     ) -> None:
-        client = self._open_client()
+        client = self.open_client()
         if location == BUCKETS:
             job = client.start(BrowseRequests.buckets, self.connection)
         else:
@@ -179,7 +307,7 @@ class BrowserTab(SideTab):
                 self.tree.setFirstColumnSpanned(row, parent, True)
 
     def _ask_connection(self) -> None:
-        client, location = self._open_client(), self.address.text().strip()
+        client, location = self.open_client(), self.address.text().strip()
         dialog = ConnectDialog(self, client, self._connections, self.connection, location)
         dialog.chosen.connect(self.use)
         dialog.open()
@@ -204,7 +332,7 @@ class BrowserTab(SideTab):
         for button in (self.open_, self.extract):
             button.setEnabled(len(chosen) == 1 and EntryKind.BUCKET not in kinds)
         self.check.setEnabled(bool(chosen))
-        self.download.setEnabled(bool(chosen) and EntryKind.BUCKET not in kinds and self._job is None)
+        self.download.setEnabled(bool(chosen) and EntryKind.BUCKET not in kinds and not self.running)
 
     def _activate(self, index: QModelIndex) -> None:
         entry = self.model.entry(index)
@@ -227,29 +355,21 @@ class BrowserTab(SideTab):
 
     def _download_to(self, folders: list[str]) -> None:
         locations = tuple(entry.location for entry in self.selected())
-        self._eta = Eta(monotonic())
-        job = self._open_client().start(BrowseRequests.download, self.connection, locations, folders[0])
-        self._job = job.then(lambda sentence: self.message.say(f"Downloaded: {sentence}"), self.message.say)
-        self._job.progressed.connect(self._progressed)
-        self._job.finished.connect(self._job_finished)
+        job = self.open_client().start(BrowseRequests.download, self.connection, locations, folders[0])
+        job.then(lambda sentence: self.message.say(f"Downloaded: {sentence}"), self.message.say)
+        self._follow(job, self._downloaded)
         self.message.hide()
         self._update_progress()
         self._enable()
 
-    def _progressed(self, state: JobState) -> None:
-        self.sentence.setText(self._eta.text(state, monotonic()))
-        show_progress(self.bar, state)
-
-    def _job_finished(self) -> None:
-        if self._job is not None and self._job.cancelled:
+    def _downloaded(self, job: Job[str]) -> None:
+        if job.cancelled:
             self.message.say("The download was cancelled; complete files stay.")
-        self._job = None
         self._update_progress()
         self._enable()
 
     def _update_progress(self) -> None:
-        busy = self._job is not None
-        self.bar.setVisible(busy)
-        self.stop.setVisible(bool(self._client.jobs))
+        self.bar.setVisible(self.running)
+        self.stop.setVisible(bool(self.client.jobs))
         idle = f"S3 is accessed {connection_text(self.connection)}. {self._request_count}".strip()
-        self.sentence.setText("Downloading…" if busy else idle)
+        self.sentence.setText("Downloading…" if self.running else idle)

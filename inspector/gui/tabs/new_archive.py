@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import monotonic
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
-from inspector.core.program.progress import CANCELLED, Eta
+from inspector.core.program.progress import CANCELLED
 from inspector.core.program.redaction import strip_credentials
 from inspector.gui.dialogs.inputs import ArchiveOptions, InputsPanel, OptionError
 from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import Job, create_client
-from inspector.gui.kit.building import choice_of, dressed, in_column, in_row, page_of, progress_bar
+from inspector.gui.kit.building import choice_of, dressed, in_column, in_row, page_of
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.files import ask_for_folder, ask_for_new_file
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.style import EDGE, GRID, PAGE_PX, on_grid
 from inspector.gui.kit.widgets import ElidedLabel, MessageBar, label_of, push_button
 from inspector.gui.panels.s3_connection import S3Target
-from inspector.gui.panels.status_line import show_progress
-from inspector.gui.tabs.side_tab import SideTab
+from inspector.gui.tabs.job_tab import JobTab
 from inspector.operations.protocol.create_views import ArchiveKind, CreateResult, Draft
 from inspector.operations.protocol.requests import CreateRequests
-from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.address import is_s3
 
 KINDS = {
@@ -37,7 +34,7 @@ KINDS = {
 SUFFIXES = {ArchiveKind.CAF: ".caf", ArchiveKind.RCA: ".rca", ArchiveKind.TACO: ".tacozip"}
 
 
-class NewArchiveTab(SideTab):
+class NewArchiveTab(JobTab[CreateRequests]):
     """Creates one archive after another.
 
     Signals:
@@ -47,11 +44,7 @@ class NewArchiveTab(SideTab):
     chosen = Signal(str)
 
     def __init__(self, connections: Connections) -> None:
-        super().__init__("New Archive")
-        self.client = create_client(self)
-        self.client.lost.connect(self._worker_lost)
-        self._job: Job[CreateResult] | None = None
-        self._eta = Eta(0.0)
+        super().__init__("New Archive", create_client, "Stop and leave no partial files")
         self._created = ""
         self._suffix = ""
         self.kind = choice_of("Format", KINDS)
@@ -63,9 +56,7 @@ class NewArchiveTab(SideTab):
         self.remove_unfinished.hide()
         self.inputs = InputsPanel(self.client, self._draft_or_empty)
         self.options = ArchiveOptions()
-        self.status = dressed(ElidedLabel(elide=Qt.TextElideMode.ElideRight), "What is missing, or the progress")
-        self.bar = progress_bar("Progress")
-        self.stop = push_button("Cancel", "Stop and leave no partial files (Esc)", self.cancel_creation)
+        self.sentence = dressed(ElidedLabel(elide=Qt.TextElideMode.ElideRight), "What is missing, or the progress")
         self.begin = push_button("&Create", "", self.create_archive)
         self.message = MessageBar()
         self.setFocusProxy(self.target)
@@ -92,7 +83,7 @@ class NewArchiveTab(SideTab):
             grid.addWidget(widget, at, 0, 1, 3)
         grid.setColumnStretch(1, 1)
         grid.setRowStretch(3, 1)
-        foot = in_row((self.status, 1), self.bar, self.stop, self.begin)
+        foot = in_row((self.sentence, 1), self.bar, self.stop, self.begin)
         page = page_of(in_column(self.message, (self._form, 1), foot, edge=EDGE, gap=2 * GRID))
         page.setMaximumWidth(PAGE_PX)
         in_row(0, (page, 1), 0, on=self)
@@ -101,16 +92,12 @@ class NewArchiveTab(SideTab):
 
     @property
     def settled(self) -> bool:
-        return self._job is None and self.inputs.settled
+        return not self.running and self.inputs.settled
 
-    def cancel(self) -> None:
+    def end(self) -> None:
         """Stop the worker; it removes partial files first."""
         self.inputs.stop()
-        self.client.close()
-
-    def escape(self) -> None:
-        """Stop creating the archive; the fields stay."""
-        self.cancel_creation()
+        super().end()
 
     # ---- fields ------------------------------------------------------------------------------------------------
 
@@ -203,16 +190,16 @@ class NewArchiveTab(SideTab):
         return f"The name ends in {suffix}, but archives of this kind end in {self._suffix}."
 
     def _enable(self, *_: object) -> None:
-        if self._job is None:
+        if not self.running:
             missing = self.missing()
-            self.status.setText(missing or self._name_warning())
+            self.sentence.setText(missing or self._name_warning())
             self.begin.setEnabled(not missing)
 
     # ---- job ---------------------------------------------------------------------------------------------------
 
     def create_archive(self) -> None:
         """Create the archive if nothing is missing; ask for the connection of an unknown bucket first."""
-        if self._job is not None or self.missing():
+        if self.running or self.missing():
             return
         if not self.s3_target.is_settled:
             self.s3_target.ask(then=self.create_archive)
@@ -220,38 +207,21 @@ class NewArchiveTab(SideTab):
         self.s3_target.remember()
         draft = self.draft()
         self.message.hide()
-        self._eta = Eta(monotonic())
-        self._job = job = self.client.start(CreateRequests.create, draft).then(self._show_result, self._show_error)
+        job = self.client.start(CreateRequests.create, draft).then(self._show_result, self._show_error)
         job.binding = True  # the user must learn which partial files could not be removed
-        job.progressed.connect(self._progressed)
-        job.finished.connect(self._job_finished)
-        self._update_progress(True)
+        self._follow(job, self._job_finished)
+        self._update_progress()
+        self.sentence.setText("Starting…")
+        self.stop.setFocus()
 
-    def cancel_creation(self) -> None:
-        """Cancel the job; it leaves no partial files."""
-        if self._job is not None:
-            self._job.cancel()
-            self.status.setText("Stopping…")
-
-    def _update_progress(self, running: bool) -> None:
-        self._form.setEnabled(not running)
-        self.bar.setRange(0, 0)
-        self.bar.setVisible(running)
-        self.stop.setVisible(running)
-        self.begin.setVisible(not running)
-        if running:
-            self.status.setText("Starting…")
-            self.stop.setFocus()
-
-    def _progressed(self, state: JobState) -> None:
-        if self._job is None or self._job.cancelled:
-            return
-        self.status.setText(self._eta.text(state, monotonic()))
-        show_progress(self.bar, state)
+    def _update_progress(self) -> None:
+        self._form.setEnabled(not self.running)
+        self.bar.setVisible(self.running)
+        self.stop.setVisible(self.running)
+        self.begin.setVisible(not self.running)
 
     def _job_finished(self, job: Job[CreateResult]) -> None:
-        self._job = None
-        self._update_progress(False)
+        self._update_progress()
         if job.cancelled:
             self.message.say("Creating the archive was cancelled; no partial files are left.")
         self._enable()
@@ -264,7 +234,7 @@ class NewArchiveTab(SideTab):
         if sentence != CANCELLED:  # already shown
             self.message.say(sentence)
 
-    def _worker_lost(self, sentence: str) -> None:
+    def _lost(self, sentence: str) -> None:
         self._form.setEnabled(False)
         self.begin.setEnabled(False)
         self.message.say(f"{sentence} Close this tab and start again.")

@@ -15,8 +15,7 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.extract import ExtractDialog
 from inspector.gui.kit.text import without_breaks
-from inspector.gui.tabs.audit_model import LOCATION, STATE
-from inspector.gui.tabs.audit_tab import AuditTab
+from inspector.gui.tabs.audit_tab import LOCATION, STATE, AuditTab
 from inspector.gui.tabs.compare_tab import CompareTab
 from inspector.operations.protocol.views import LayerKind
 from tests.gui.appearance.test_keyboard_story import Hands, K, M

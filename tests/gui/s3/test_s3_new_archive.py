@@ -90,7 +90,7 @@ def what_is_no_place_for_an_archive_is_said_while_it_is_typed(window: Window, qt
     for target, sentence in said.items():
         tab.target.setText(target)
         settle(qtbot, window)
-        assert sentence in tab.status.text()
+        assert sentence in tab.sentence.text()
         assert not tab.begin.isEnabled()
         tab.target.setText("/tmp/here.caf")
         settle(qtbot, window)

@@ -37,7 +37,7 @@ def test_an_archive_is_made_and_opened(
 ) -> None:
     tab = new_archive(window, qtbot, kind, tree)
     assert names(tab) == ["1.txt", "sub/2.bin"]
-    assert tab.status.text() == "Choose where to write it."
+    assert tab.sentence.text() == "Choose where to write it."
     assert not tab.begin.isEnabled()
     tab.target.setText(str(tmp_path / file))
     assert not (tmp_path / file).exists()
@@ -58,7 +58,7 @@ def test_a_dataset_is_packed_with_a_first_key(window: Window, qtbot: QtBot, tree
     root = tmp_path / "bucket"
     root.mkdir()
     tab.target.setText(str(root))
-    assert tab.status.text() == "Name the dataset."
+    assert tab.sentence.text() == "Name the dataset."
     page = tab.options.datas3t
     page.dataset.setText("weather")
     page.numbering.setChecked(True)
@@ -87,11 +87,11 @@ def test_what_stands_against_it_is_marked_and_nothing_is_made(
     assert "is a link" in remarks["link"]
     assert "more than once" in remarks["1.txt"]
     assert not tab.begin.isEnabled()
-    assert "is a link" in tab.status.text()
+    assert "is a link" in tab.sentence.text()
     tab.inputs.table.selectRow(0)
     tab.inputs.remove.click()
     settle(qtbot, window)
-    assert "occurs twice" in tab.status.text()
+    assert "occurs twice" in tab.sentence.text()
     tab.inputs.clear.click()
     settle(qtbot, window)
     assert "Drop files and folders here" in tab.inputs.stack.shown_sentence()
@@ -165,7 +165,7 @@ def test_files_are_dropped_on_the_list_and_the_name_follows_the_kind(
     window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
 ) -> None:
     tab = new_archive(window, qtbot, ArchiveKind.CAF)
-    assert tab.status.text() == "Add files or folders."
+    assert tab.sentence.text() == "Add files or folders."
     drop(tab.inputs, dropped(tree / "1.txt", tree / "sub"))
     settle(qtbot, window)
     assert names(tab) == ["1.txt", "2.bin"]
@@ -178,8 +178,8 @@ def test_files_are_dropped_on_the_list_and_the_name_follows_the_kind(
     tab.kind.setCurrentIndex(tab.kind.findData(ArchiveKind.RCA))
     settle(qtbot, window)
     assert tab.target.text() == str(tmp_path / "n.rca")
-    assert tab.status.text() == ""
+    assert tab.sentence.text() == ""
     tab.target.setText(str(tmp_path / "wrong.caf"))
     settle(qtbot, window)
-    assert tab.status.text() == "The name ends in .caf, but archives of this kind end in .rca."
+    assert tab.sentence.text() == "The name ends in .caf, but archives of this kind end in .rca."
     assert tab.begin.isEnabled()

@@ -15,8 +15,7 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.extract import ExtractDialog, ExtractionChoices
 from inspector.gui.tabs.audit_tab import AuditTab
-from inspector.gui.tabs.browser_model import BrowserModel
-from inspector.gui.tabs.browser_tab import HINT, BrowserTab
+from inspector.gui.tabs.browser_tab import HINT, BrowserModel, BrowserTab
 from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, RemotePage
 from inspector.operations.protocol.extraction_views import OnConflict
 from inspector.sources.s3.connection import Connection
