@@ -26,7 +26,7 @@ from inspector.gui.kit.text import loading_text
 from inspector.gui.kit.tree_model import NOWHERE, Index, NumberedTree
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, sentence_label, tree_view
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.trace_views import ReaderInfo, ReaderRow, ReaderVerdict, TraceResult
+from inspector.operations.protocol.trace_views import NamedReader, ReaderRow, ReaderVerdict, TraceResult
 from inspector.operations.protocol.views import Stage
 
 ORIGIN = "reader"
@@ -128,9 +128,9 @@ class StepsModel(NumberedTree[_Node]):
 
 
 def _why(row: ReaderRow) -> str:
-    is_stopped = row.stopped_at is not None and row.verdict is not ReaderVerdict.ACCEPTS
-    place = f"step {row.stopped_at:,}: " if is_stopped else ""
-    return place + (row.message or count(row.members, "member"))
+    is_stopped = row.outcome.stopped_at is not None and row.verdict is not ReaderVerdict.ACCEPTS
+    place = f"step {row.outcome.stopped_at:,}: " if is_stopped else ""
+    return place + (row.outcome.message or count(row.outcome.members, "member"))
 
 
 def _mark(row: ReaderRow) -> QIcon:
@@ -139,8 +139,8 @@ def _mark(row: ReaderRow) -> QIcon:
 
 
 READERS = (
-    Column("Reader", lambda row: row.title, 130, icon=_mark),
-    Column("Kind", lambda row: KIND_LABELS[row.kind], 90),
+    Column("Reader", lambda row: row.reader.title, 130, icon=_mark),
+    Column("Kind", lambda row: KIND_LABELS[row.reader.kind], 90),
     Column("Verdict", lambda row: str(row.verdict), 110),
     Column("Why", _why),
 )
@@ -205,7 +205,7 @@ class ReaderPanel(QWidget):
         self.setFocusProxy(self.tree)
         self.chooser.activated.connect(lambda _: self.follow())
         self.tree.selectionModel().currentChanged.connect(self._step_chosen)
-        self.readers_table.activated.connect(self.readers_table.each_row(lambda row: self.choose(row.name)))
+        self.readers_table.activated.connect(self.readers_table.each_row(lambda row: self.choose(row.reader.name)))
         document.statusChanged.connect(self._status_changed)
         self._stack.show_sentence(NOT_YET)
         self._set_enabled()
@@ -238,7 +238,7 @@ class ReaderPanel(QWidget):
         status = self._document.status
         return (f"{status.stamp} {status.size} {status.members}", self._document.layer if status.collection else 0)
 
-    def _take_readers(self, infos: tuple[ReaderInfo, ...]) -> None:
+    def _take_readers(self, infos: tuple[NamedReader, ...]) -> None:
         self.chooser.clear()
         for kind in (ReaderKind.RUN, ReaderKind.DESCRIBED):
             of_kind = [info for info in infos if info.kind is kind and not info.why_not]
@@ -302,7 +302,9 @@ class ReaderPanel(QWidget):
             self.tree.expandAll()
         else:
             self.tree.expandToDepth(0)
-        self.about.setText(f"{result.title}, {KIND_LABELS[result.kind]}. {result.about} {reads_text(result)}")
+        self.about.setText(
+            f"{result.reader.title}, {KIND_LABELS[result.reader.kind]}. {result.reader.about} {reads_text(result)}"
+        )
         self.end.say(end_text(result))
         self._stack.show_view(self._page)
         self._stack.setFocusProxy(self.tree)

@@ -39,15 +39,10 @@ class RangeMetadata(StrEnum):
     INDEX = "with an index (later layout)"
     NOTHING = "without metadata"
 
-
-class RangeRow(Struct, frozen=True):
-    """One range: the keys ``first`` to ``last``, inclusive, in an archive of ``size`` bytes."""
-
-    first: int
-    last: int
-    name: str
-    size: int
-    beside: RangeMetadata
+    @classmethod
+    def of(cls, beside: str) -> RangeMetadata:
+        """What ``Range.beside`` is."""
+        return cls.NOTHING if not beside else cls.INDEX if beside.endswith(".index") else cls.METADATA
 
 
 class DatasetRow(Struct, frozen=True):

@@ -13,7 +13,7 @@ from inspector.core.span import Span, Spans
 from inspector.core.verdict import State
 
 if TYPE_CHECKING:  # only types: the window loads what its panels need
-    from inspector.operations.protocol.trace_views import ReaderInfo
+    from inspector.operations.protocol.trace_views import NamedReader
 
 # ---- which writes are replayed -----------------------------------------------------------------------------------
 
@@ -211,6 +211,6 @@ class MatrixRow(Struct, frozen=True):
 class Matrix(Struct, frozen=True):
     """Crash points by readers; ``absent`` are the names of readers that are not installed here."""
 
-    readers: tuple[ReaderInfo, ...]
+    readers: tuple[NamedReader, ...]
     rows: tuple[MatrixRow, ...]
     absent: tuple[str, ...]

@@ -10,7 +10,7 @@ from msgspec import Struct
 from inspector.core.span import Spans
 
 if TYPE_CHECKING:  # only types: the window loads what its panels need
-    from inspector.core.reader import ReaderKind, ReaderOutcome
+    from inspector.core.reader import Reader, ReaderKind, ReaderOutcome
 
 
 class ReaderVerdict(StrEnum):
@@ -24,44 +24,36 @@ class ReaderVerdict(StrEnum):
 
 
 class NamedReader(Struct, frozen=True):
-    """A reader; ``about`` says what it is."""
+    """A reader; ``about`` says what it is, ``why_not`` why it cannot run here (empty if it can)."""
 
     name: str
     title: str
     kind: ReaderKind
     about: str
-
-
-class ReaderRow(NamedReader, frozen=True):
-    """What one reader makes of an archive.
-
-    ``stopped_at`` is the step it stopped at, ``message`` its own where that is known, ``cause`` what would have to be
-    different, ``member`` where it stopped. ``lists``: its members are those of the archive.
-    """
-
-    verdict: ReaderVerdict
-    accepts: bool | None
-    members: int
-    stopped_at: int | None
-    message: str
-    cause: str
-    member: str
-    lists: bool = True
-
-
-class ReaderInfo(NamedReader, frozen=True):
-    """A reader that can be followed; ``why_not`` says why it cannot run here, empty if it can."""
-
     why_not: str
 
+    @classmethod
+    def of(cls, reader: Reader) -> NamedReader:
+        """A reader without its function."""
+        return cls(reader.name, reader.title, reader.kind, reader.about, reader.present())
 
-class TraceResult(NamedReader, frozen=True):
+
+class ReaderRow(Struct, frozen=True):
+    """What one reader makes of an archive; where it is not installed, the outcome's message says so."""
+
+    reader: NamedReader
+    verdict: ReaderVerdict
+    outcome: ReaderOutcome
+
+
+class TraceResult(Struct, frozen=True):
     """A reader's way through an archive, whose bytes are ``layer``.
 
     ``steps`` are kept, ``folded`` more were taken. ``reads`` were made, of ``total`` bytes in all. ``never`` are the
     first of the bytes not read at all, ``never_bytes`` how many there are; ``twice_bytes`` were read more than once.
     """
 
+    reader: NamedReader
     outcome: ReaderOutcome
     steps: int
     folded: int

@@ -28,7 +28,7 @@ from inspector.operations.protocol.replay_views import (
     StepKind,
     StepView,
 )
-from inspector.operations.protocol.trace_views import ReaderInfo
+from inspector.operations.protocol.trace_views import NamedReader
 from inspector.operations.replay.replay import Replay
 from inspector.operations.trace.tracing import readers_of, trace
 
@@ -74,7 +74,7 @@ def crash_matrix(replay: Replay, progress: Progress, more: Sequence[Point] = ())
     parts = iter(subprogresses(progress, _WORKING, [1] * (len(points) + 2)))
     ends = _End(old, readers, next(parts)), _End(new, readers, next(parts))
     rows = tuple(_row(replay, point, readers, ends, part) for point, part in zip(points, parts, strict=True))
-    shown = tuple(ReaderInfo(each.name, each.title, each.kind, each.about, "") for each in readers)
+    shown = tuple(map(NamedReader.of, readers))
     return Matrix(shown, rows, tuple(each.name for each in known if each.present()))
 
 

@@ -379,9 +379,9 @@ class _Article:
         for at, (label, found) in enumerate(archive_readers(self._report)):
             name = f"range {at:,}" if self._redact else _name(label)
             for each in found:
-                title = f"{each.title} ({name})" if self._single is None else each.title
+                title = f"{each.reader.title} ({name})" if self._single is None else each.reader.title
                 made = str(each.verdict) if self._redact else _said(sentence(each))
-                rows.append((title, str(each.kind), made, "" if self._redact else _said(each.cause)))
+                rows.append((title, str(each.reader.kind), made, "" if self._redact else _said(each.outcome.cause)))
         titles = ("Reader", "How", "What it makes of it", "What would have to be different")
         return _table("Readers", titles, rows[:MAX_ROWS], len(rows))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from inspector.core.collection import Collection, Orphan
+from inspector.core.collection import Collection, Orphan, Range
 from inspector.core.field import Census, census
 from inspector.core.program.progress import Progress
 from inspector.core.reader import Step
@@ -27,10 +27,9 @@ from inspector.operations.protocol.coverage_views import (
     DatasetRow,
     RangeMetadata,
     RangePlace,
-    RangeRow,
     RangeState,
 )
-from inspector.operations.protocol.trace_views import ReaderInfo, ReaderRow, TraceResult
+from inspector.operations.protocol.trace_views import NamedReader, ReaderRow, TraceResult
 from inspector.operations.protocol.views import LayerKind, Page
 from inspector.operations.session.extracting import Extracting
 from inspector.operations.session.navigation import Navigation
@@ -49,31 +48,18 @@ MAX_RANGE_ROWS = 10_000
 """The largest number of ranges in a page."""
 
 
-_RANGE_STATES = {
-    State.WARNING: RangeState.WARNING,
-    State.TORN: RangeState.TORN,
-    State.DAMAGED: RangeState.DAMAGED,
-    State.UNREADABLE: RangeState.UNREADABLE,
-}
-
-
 def _state(archive: Opened) -> RangeState:
     if not archive.complete:
         return RangeState.NOT_READ
     state = own_state(archive)
-    if archive.checking and _RANGE_STATES.get(state) not in FAILED:
+    found = RangeState[state.name]
+    if archive.checking and found not in FAILED:
         return RangeState.CHECKING
     if state is not State.SOUND:
-        return _RANGE_STATES[state]
+        return found
     if not archive.checked:
         return RangeState.NOT_CHECKED
     return RangeState.VERIFIED if set(counts_of(archive)) <= {Verdict.VERIFIED} else RangeState.SOUND
-
-
-def _beside(location: str) -> RangeMetadata:
-    if not location:
-        return RangeMetadata.NOTHING
-    return RangeMetadata.INDEX if location.endswith(".index") else RangeMetadata.METADATA
 
 
 def _datasets(collection: Collection) -> tuple[DatasetRow, ...]:
@@ -88,7 +74,7 @@ def _datasets(collection: Collection) -> tuple[DatasetRow, ...]:
     for name in dict.fromkeys((*names, *orphans)):
         start, stop = bisect_left(names, name), bisect_left(names, name + "\0")  # ranges are sorted by dataset
         ranges, alone = collection.ranges[start:stop], orphans.get(name, ())
-        kinds = [_beside(each.beside) for each in ranges]
+        kinds = [RangeMetadata.of(each.beside) for each in ranges]
         found.append(
             DatasetRow(
                 name,
@@ -170,17 +156,12 @@ class ArchiveSession(Navigation, Costs, Extracting, References, Overlays):
         collection = self.now.location.collection
         return () if collection is None else _datasets(collection)
 
-    def ranges(self, first: int, count: int) -> Page[RangeRow]:
+    def ranges(self, first: int, count: int) -> Page[Range]:
         """Ranges ``[first, first + count)``, sorted by dataset and key."""
         collection = self.now.location.collection
         every = () if collection is None else collection.ranges
         first = max(0, min(first, len(every)))
-        rows = every[first : first + max(0, min(count, MAX_RANGE_ROWS))]
-        return Page(
-            len(every),
-            first,
-            tuple(RangeRow(each.first, each.last, each.name, each.size, _beside(each.beside)) for each in rows),
-        )
+        return Page(len(every), first, every[first : first + max(0, min(count, MAX_RANGE_ROWS))])
 
     def range_states(self, first: int, count: int) -> bytes:
         """The states of ranges ``[first, first + count)`` as positions in RANGE_STATES."""
@@ -200,10 +181,9 @@ class ArchiveSession(Navigation, Costs, Extracting, References, Overlays):
 
     # ---- readers -----------------------------------------------------------------------------------------------
 
-    def readers(self, layer: int) -> tuple[ReaderInfo, ...]:
+    def readers(self, layer: int) -> tuple[NamedReader, ...]:
         """The known readers of a layer's archive."""
-        known = readers_of(self.now.layers[layer].archive.decoder)
-        return tuple(ReaderInfo(each.name, each.title, each.kind, each.about, each.present()) for each in known)
+        return tuple(map(NamedReader.of, readers_of(self.now.layers[layer].archive.decoder)))
 
     def compare_readers(self, progress: Progress, layer: int) -> tuple[ReaderRow, ...]:
         """What each known reader makes of a layer's archive. Raises SourceError and Cancelled."""
@@ -219,10 +199,7 @@ class ArchiveSession(Navigation, Costs, Extracting, References, Overlays):
         reader, reads = found.reader, found.reads
         never = reads.never(shown.archive.source.size)
         return TraceResult(
-            reader.name,
-            reader.title,
-            reader.kind,
-            reader.about,
+            NamedReader.of(reader),
             found.outcome,
             len(self.traced),
             log.folded,

@@ -22,7 +22,7 @@ from inspector.core.reader import Reader, ReaderKind, ReaderOutcome, Reads, Reco
 from inspector.core.source import Source
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.subprogress import subprogresses
-from inspector.operations.protocol.trace_views import ReaderRow, ReaderVerdict
+from inspector.operations.protocol.trace_views import NamedReader, ReaderRow, ReaderVerdict
 
 READING = "Reading as {}"
 _EACH = "Reading as each reader"
@@ -120,23 +120,12 @@ def compare_readers(archive: Archive, decoder: Format | None, progress: Progress
 
 def row_of(reader: Reader, outcome: ReaderOutcome | None, wrong: str) -> ReaderRow:
     """The row of a reader; ``outcome`` is None where it is not installed, ``wrong`` how it reads wrongly."""
-    named = (reader.name, reader.title, reader.kind, reader.about)
     if outcome is None:
-        return ReaderRow(*named, ReaderVerdict.ABSENT, None, 0, None, reader.present(), "", "")
+        return ReaderRow(NamedReader.of(reader), ReaderVerdict.ABSENT, ReaderOutcome(None, message=reader.present()))
     verdict = {True: ReaderVerdict.ACCEPTS, False: ReaderVerdict.REJECTS, None: ReaderVerdict.UNKNOWN}[outcome.accepts]
     if wrong:
-        verdict = ReaderVerdict.WRONG
-    return ReaderRow(
-        *named,
-        verdict,
-        outcome.accepts,
-        outcome.members,
-        outcome.stopped_at,
-        wrong or outcome.message,
-        outcome.cause,
-        outcome.member or "",
-        outcome.lists,
-    )
+        verdict, outcome = ReaderVerdict.WRONG, outcome._replace(message=wrong)
+    return ReaderRow(NamedReader.of(reader), verdict, outcome)
 
 
 def difference(reader: Reader, outcome: ReaderOutcome, reference: ReaderOutcome | None, members: Members) -> str:
@@ -167,40 +156,41 @@ def _unlike(outcome: ReaderOutcome, reference: ReaderOutcome) -> str:
 
 def row_lines(rows: Sequence[ReaderRow]) -> list[str]:
     """A line for each reader, and under it why; every name is printable."""
-    width = max((len(row.name) for row in rows), default=0)
+    width = max((len(row.reader.name) for row in rows), default=0)
     lines = []
     for row in rows:
-        kind = "" if row.verdict is ReaderVerdict.ABSENT else f" ({row.kind})"
-        lines.append(f"{row.name:<{width}}  {sentence(row)}{kind}")
-        lines += [f"{'':<{width}}    {visible(row.cause)}"] if row.cause else []
+        kind = "" if row.verdict is ReaderVerdict.ABSENT else f" ({row.reader.kind})"
+        lines.append(f"{row.reader.name:<{width}}  {sentence(row)}{kind}")
+        lines += [f"{'':<{width}}    {visible(row.outcome.cause)}"] if row.outcome.cause else []
     return lines
 
 
 def sentence(row: ReaderRow) -> str:
     """``rejects at step 14 in log.txt: checksum mismatch``."""
-    words = str(row.verdict)
+    words, outcome = str(row.verdict), row.outcome
     if row.verdict is ReaderVerdict.ABSENT:
         return words
-    if row.verdict is ReaderVerdict.ACCEPTS and row.lists:
-        words += f": {count(row.members, 'member')}"
-        return f"{words}. {visible(row.message)}" if row.message else words
-    if row.stopped_at is not None:
-        words += f" at step {row.stopped_at:,}"
-    if row.member:
-        words += f" in {row.member}"
-    return f"{words}: {visible(row.message)}" if row.message else words
+    if row.verdict is ReaderVerdict.ACCEPTS and outcome.lists:
+        words += f": {count(outcome.members, 'member')}"
+        return f"{words}. {visible(outcome.message)}" if outcome.message else words
+    if outcome.stopped_at is not None:
+        words += f" at step {outcome.stopped_at:,}"
+    if outcome.member:
+        words += f" in {outcome.member}"
+    return f"{words}: {visible(outcome.message)}" if outcome.message else words
 
 
 def row_object(row: ReaderRow) -> dict[str, Any]:
     """The end of a reader as ``trace --json`` gives it."""
+    outcome = row.outcome
     return {
-        "reader": row.name,
-        "accepts": row.accepts,
-        "members": row.members,
-        "stopped_at": row.stopped_at,
-        "message": row.message,
+        "reader": row.reader.name,
+        "accepts": outcome.accepts,
+        "members": outcome.members,
+        "stopped_at": outcome.stopped_at,
+        "message": outcome.message,
         "verdict": row.verdict,
-        "kind": row.kind,
-        "cause": row.cause,
-        "member": row.member or None,
+        "kind": row.reader.kind,
+        "cause": outcome.cause,
+        "member": outcome.member or None,
     }

@@ -101,7 +101,7 @@ def test_all_that_is_shown_follows_the_steps_and_comes_back_and_a_member_is_neve
     assert tab.banner.sentence.text().startswith("Experiment, not the file: ")
     assert strip.sentence.text().endswith("1 step: 1,503 bytes become 1,487.")
     assert tab.findings.model.rowCount() > 0
-    assert {row.name: row.accepts for row in tab.reader.readers.rows}["spec"] is False
+    assert {row.reader.name: row.outcome.accepts for row in tab.reader.readers.rows}["spec"] is False
     assert [step for _, step in tab.experiment_panel.model.rows] == list(tab.experiment.steps)
     # What is known of the file itself is not what the experiment shows.
     assert tab.document.state is None

@@ -47,9 +47,9 @@ def test_the_two_kinds_are_told_apart_and_the_table_names_all(show: Show, window
     rows = [panel.readers.texts(at) for at in range(panel.readers.rowCount())]
     assert [row[0] for row in rows][:2] == ["the specification", "tacozip"]
     assert {row[1] for row in rows} == set(KIND_LABELS.values())
-    assert [row.verdict for row in panel.readers.rows if row.name == "zipfile"] == [ReaderVerdict.ACCEPTS]
+    assert [row.verdict for row in panel.readers.rows if row.reader.name == "zipfile"] == [ReaderVerdict.ACCEPTS]
     assert panel.result is not None
-    assert panel.result.kind is ReaderKind.DESCRIBED
+    assert panel.result.reader.kind is ReaderKind.DESCRIBED
     assert "simulated" in panel.about.text()
 
 
@@ -106,13 +106,13 @@ def test_the_banner_leads_to_the_table_of_all_readers_and_that_to_the_steps_of_e
     panel.readers_table.activated.emit(panel.readers.index(1, 0))
     settle(qtbot, window)
     assert panel.result is not None
-    assert panel.result.name == "rcarch"
+    assert panel.result.reader.name == "rcarch"
 
     described(panel, window, qtbot)
     panel.choose("rcarch")
     press(window, "cancel")
     settle(qtbot, window)
-    assert panel.result is None or panel.result.name == "rcarch"
+    assert panel.result is None or panel.result.reader.name == "rcarch"
     assert panel._stack.shown_sentence() in ("", NOT_YET), "no steps of another reader are left"
 
 
@@ -121,7 +121,7 @@ def described(panel: ReaderPanel, window: Window, qtbot: QtBot) -> None:
     panel.choose("spec")
     settle(qtbot, window)
     assert panel.result is not None
-    assert panel.result.name == "spec"
+    assert panel.result.reader.name == "spec"
 
 
 def test_next_and_previous_and_this_byte(show: Show, window: Window, qtbot: QtBot) -> None:
@@ -214,7 +214,7 @@ def test_with_a_pending_repair_the_readers_read_what_it_would_make(
 ) -> None:
     tab, _ = copied("torn-after-write-2.tacozip")
     panel = followed(qtbot, window, tab)
-    assert [row.verdict for row in panel.readers.rows if row.name == "zipfile"] == [ReaderVerdict.REJECTS]
+    assert [row.verdict for row in panel.readers.rows if row.reader.name == "zipfile"] == [ReaderVerdict.REJECTS]
 
     press(window, "plan_repairs")
     settle(qtbot, window)
@@ -222,7 +222,7 @@ def test_with_a_pending_repair_the_readers_read_what_it_would_make(
     previewed(qtbot, window, tab)
     press(window, "show_reader")
     qtbot.waitUntil(
-        lambda: [row.verdict for row in panel.readers.rows if row.name == "zipfile"] == [ReaderVerdict.ACCEPTS]
+        lambda: [row.verdict for row in panel.readers.rows if row.reader.name == "zipfile"] == [ReaderVerdict.ACCEPTS]
     )
     settle(qtbot, window)
 

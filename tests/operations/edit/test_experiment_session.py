@@ -89,7 +89,7 @@ def test_everything_that_is_shown_follows_the_steps(session: ArchiveSession) -> 
     assert session.read(0, 20, 2) == b"xy"
     assert session.layers()[0].size == 1_400
     rows = session.compare_readers(Progress(), 0)
-    assert {row.name: row.accepts for row in rows}["spec"] is False
+    assert {row.reader.name: row.outcome.accepts for row in rows}["spec"] is False
     assert session.plan_repairs(Progress(), ()).sentence
 
     assert session.show_experiment(Progress(), None) is None

@@ -60,7 +60,7 @@ def test_ranges_come_page_by_page(tmp_path: Path) -> None:
 def test_the_later_layout_is_named(sample: Sample) -> None:
     session = ArchiveSession(str(sample("weather-later")))
     assert session.datasets()[0].beside == ((RangeMetadata.INDEX, 1),)
-    assert session.ranges(0, 1).rows[0].beside is RangeMetadata.INDEX
+    assert RangeMetadata.of(session.ranges(0, 1).rows[0].beside) is RangeMetadata.INDEX
 
 
 def test_what_is_no_collection_has_no_ranges(sample: Sample) -> None:

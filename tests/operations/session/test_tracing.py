@@ -402,7 +402,7 @@ def _drop(_step: Step) -> None:
 def rows_of(source: Source) -> dict[str, ReaderVerdict]:
     archive = start(source)
     decode(archive, Progress())
-    return {row.name: row.verdict for row in compare_readers(archive, archive.decoder, Progress())}
+    return {row.reader.name: row.verdict for row in compare_readers(archive, archive.decoder, Progress())}
 
 
 def test_the_table_says_who_reads_wrongly(sample: Callable[[str], Path], tmp_path: Path) -> None:
@@ -432,7 +432,7 @@ def test_every_sample_gets_a_table_and_every_step_lies_in_the_file(path: Path) -
     archive = start(source)
     decode(archive, Progress())
     rows = compare_readers(archive, decoder, Progress())
-    assert [row.name for row in rows] == [each.name for each in decoder.readers()]
+    assert [row.reader.name for row in rows] == [each.name for each in decoder.readers()]
     for reader in decoder.readers():
         if reader.has_steps and not reader.present():
             found, steps = followed(source, reader.name)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from inspector.core.collection import Range
 from inspector.core.numbers import plural
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.kit.building import LINE, dressed, in_column, in_row, scrolling
@@ -15,7 +16,7 @@ from inspector.gui.kit.style import GRID, secondary
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, debounce, push_button, sentence_label
 from inspector.gui.panels.coverage.painting import CoverageLegend
 from inspector.gui.panels.coverage.view import BandView
-from inspector.operations.protocol.coverage_views import DatasetRow, RangePlace, RangeRow
+from inspector.operations.protocol.coverage_views import DatasetRow, RangePlace
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import LayerKind, Page
 
@@ -124,12 +125,12 @@ class CoveragePanel(QWidget):
         self.datasetsLoaded.emit()
         client, fail = self._document.client, self._stack.show_sentence
 
-        def ask(first: int, take: Callable[[Page[RangeRow]], None]) -> None:
+        def ask(first: int, take: Callable[[Page[Range]], None]) -> None:
             client.ask(ArchiveRequests.ranges, first, RANGES_PER_REQUEST).then(take, fail)
 
         read_pages(ask, self._take_ranges)
 
-    def _take_ranges(self, rows: list[RangeRow]) -> None:
+    def _take_ranges(self, rows: list[Range]) -> None:
         self._number = len(rows)
         for band in self.bands:
             start = band.dataset.start

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
+from inspector.core.collection import Range
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, rounded
 from inspector.drawing.palette import COLOURS, Colours
@@ -27,7 +28,7 @@ from inspector.gui.kit.style import GRID, bold
 from inspector.gui.kit.text import plain
 from inspector.gui.panels.coverage.bands import Band, Keys, Run, limits_of
 from inspector.gui.panels.coverage.painting import BandPainter
-from inspector.operations.protocol.coverage_views import RANGE_STATES, DatasetRow, RangeMetadata, RangeRow, RangeState
+from inspector.operations.protocol.coverage_views import RANGE_STATES, DatasetRow, RangeMetadata, RangeState
 
 _MARGIN_PX = 2 * GRID
 _LABEL_PX = 210
@@ -60,7 +61,7 @@ class BandView(QWidget):
         self.dataset = dataset
         self.band: Band | None = None
         self.at: int | None = None
-        self._rows: list[RangeRow] = []
+        self._rows: list[Range] = []
         self._states = b""
         self._keys: Keys | None = None
         self._runs: list[Run] | None = None
@@ -74,7 +75,7 @@ class BandView(QWidget):
 
     # ---- data --------------------------------------------------------------------------------------------------
 
-    def set_ranges(self, rows: list[RangeRow]) -> None:
+    def set_ranges(self, rows: list[Range]) -> None:
         """Show these ranges, all in the first state."""
         self._rows = rows
         self._states = bytes(len(rows))
@@ -324,11 +325,11 @@ def keys_text(first: int, last: int) -> str:
     return f"keys {grouped(first)} to {grouped(last)}"
 
 
-def range_text(row: RangeRow, state: RangeState, number: int, of: int) -> str:
+def range_text(row: Range, state: RangeState, number: int, of: int) -> str:
     """A sentence about one range; ``number`` counts from 1."""
     return (
         f"Range {grouped(number)} of {grouped(of)}: {keys_text(row.first, row.last)}; {rounded(row.size)}, "
-        f"{row.beside.value}; {state.value}."
+        f"{RangeMetadata.of(row.beside).value}; {state.value}."
     )
 
 
@@ -369,7 +370,7 @@ def dataset_text(dataset: DatasetRow, band: Band | None) -> str:
     return text
 
 
-def column_text(band: Band, rows: list[RangeRow], states: bytes, keys: tuple[int, int]) -> str:
+def column_text(band: Band, rows: list[Range], states: bytes, keys: tuple[int, int]) -> str:
     """Sentences about the keys ``[first, stop)``: their ranges, gaps, overlaps and orphans."""
     first, stop = keys
     number = band.count(first, stop)
