@@ -26,7 +26,7 @@ from inspector.core.verdict import Verdict
 from inspector.formats._tar import extension
 from inspector.formats._zip import check
 from inspector.formats._zip.directory import DirectoryWalk
-from inspector.formats.caf.overwritten import caf_end
+from inspector.formats.caf.locate import caf_end
 from inspector.formats.caf.scan import Scanner
 from inspector.operations.bytes.expressions import Places
 from inspector.operations.check.checking import check_archive

@@ -1,7 +1,7 @@
 """CAF, the Chunk Archive Format, version 1.0: file data, a JSON index and a four-byte footer.
 
-``locate`` finds the index, ``reading`` makes an ``Index`` of it, ``decode`` turns that into members and fields,
-``findings`` reports their problems, ``repair`` and ``salvage`` fix them.
+``locate`` finds the index, ``reading`` makes an ``Index`` of it, ``decode`` turns that into members and fields and
+reports their problems, ``repair`` and ``salvage`` fix them.
 """
 
 from __future__ import annotations

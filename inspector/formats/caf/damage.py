@@ -5,20 +5,23 @@ All that says where members are follows them, in the index (CAF.md, "File Index 
 
 from __future__ import annotations
 
+import ast
 import json
 import re
-from collections.abc import Iterator, Sequence
-from itertools import islice
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, product
+from typing import Any
 
 from inspector.core.archive import Archive
-from inspector.core.cause import LIKELY_CODE, Cause, FoundCause, wrong, wrong_codes
-from inspector.core.damage import Anchored, Damage, Missing, Newer
+from inspector.core.cause import CONVERT_CODE, LIKELY_CODE, UNWRAP_CODE, Cause, FoundCause, wrong, wrong_codes
+from inspector.core.damage import Anchored, Damage, Missing
 from inspector.core.edit import Edit, Patch
-from inspector.core.numbers import grouped, hexadecimal, in_bytes, verb
+from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, verb
 from inspector.core.program.progress import Progress
-from inspector.core.repair import Repair
-from inspector.core.source import Source, SplicedSource, blocks
-from inspector.core.span import Span, united
+from inspector.core.repair import Fate, Outcome, Repair, outcomes
+from inspector.core.source import Source
+from inspector.core.span import Span, subtract, total, united
 from inspector.formats._damage import (
     MAX_TRAILING_BYTES,
     TAIL_TEXT_BYTES,
@@ -29,13 +32,22 @@ from inspector.formats._damage import (
     one_bit,
     part_of,
 )
-from inspector.formats._signatures import has_signature
-from inspector.formats.caf.decode import Detail
-from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, index_from_footer, object_at
-from inspector.formats.caf.overwritten import END_BYTE, MAX_COMPARED_INDEX_BYTES, caf_end
-from inspector.formats.caf.rewritten import rewritten
-from inspector.formats.caf.salvage import older
-from inspector.formats.caf.shift import Shift, is_text_behind
+from inspector.formats.caf import codes
+from inspector.formats.caf.decode import earlier_index
+from inspector.formats.caf.locate import (
+    FOOTER_SIZE,
+    MAX_COMPARED_INDEX_BYTES,
+    OPENING,
+    caf_end,
+    data_size,
+    has_footer,
+    head,
+    index_at,
+    index_from_footer,
+)
+from inspector.formats.caf.salvage import older, written
+from inspector.formats.caf.shift import Shift, is_in_front
+from inspector.formats.caf.write import Extent, in_json
 
 MAX_INDEX_BYTES = 1 << 20
 """The largest index of which bits are tried."""
@@ -44,8 +56,6 @@ MAX_TRIED_BYTES = 96 << 20
 MAX_SUSPECTS = 4_096
 """Bytes of an index of which each bit is tried."""
 _NEAR_BYTES = 96
-_MIN_ZEROS = 16
-"""Fewer zeros in front may be the beginning of the first member."""
 _COPIED_BYTES = 4_096
 """Zeros, or copies of one byte, at the end of a file: so many are another event than a cut."""
 
@@ -80,8 +90,7 @@ def _behind_footer(archive: Archive) -> FoundCause | None:
     if index is None or "caf-footer" not in wrong_codes(archive):
         return None
     span = Span(index.stop + FOOTER_SIZE, source.size)
-    right = int.from_bytes(source.read(index.stop, FOOTER_SIZE), "little") == index.size
-    if not right or not 0 < span.size <= MAX_TRAILING_BYTES:
+    if not has_footer(source, index) or not 0 < span.size <= MAX_TRAILING_BYTES:
         return None
     data = source.read(span.start, min(span.size, TAIL_TEXT_BYTES))
     they_are, they_belong = verb(span.size, "It is", "They are"), verb(span.size, "It belongs", "They belong")
@@ -111,62 +120,35 @@ def _ends_older_index(source: Source, rest: Span) -> bool:
 def _last(source: Source, low: int) -> int | None:
     """Where the archive begins that ends with the file: as far before the index as its last member ends."""
     _, span = index_from_footer(source)
-    if span is None or span.start < low or span.size > MAX_COMPARED_INDEX_BYTES:
+    if span is None or not low <= span.start or span.size > MAX_COMPARED_INDEX_BYTES:
         return None
-    data = source.read(span.start, span.size)
-    ends = [int(each) for each in END_BYTE.findall(data)]
-    if not OPENING.match(data) or not ends:
-        return None
-    start = span.start - max(ends)
-    return start if start > 0 and start >= low else None
+    start = span.start - data_size(source, span)
+    return start if max(1, low) <= start <= span.start and OPENING.match(head(source, span)) else None
 
 
 def _anchored(source: Source, at: int, low: int, progress: Progress) -> Anchored | None:
     """The archive of the index that opens at ``at``: its data is before it, or what is left of that from ``low`` on."""
     progress.advance(0)
-    room = Span(at, min(source.size, at + MAX_COMPARED_INDEX_BYTES))
-    found = object_at(SplicedSource(source, [room], source.name), 0)
-    if found is None or not found.complete:
+    index = index_at(source, at)
+    size = -1 if index is None else data_size(source, index.span)
+    if index is None or size < 0:
         return None
-    size = found.span.size
-    data = max((int(each) for each in END_BYTE.findall(source.read(at, size))), default=-1)
-    if data < 0:
-        return None
-    stop = min(source.size, at + size + FOOTER_SIZE)
-    fits = int.from_bytes(source.read(at + size, FOOTER_SIZE), "little") == size and data <= at
-    return Anchored(at - data if data <= at else min(low, at), stop, fits)
+    fits = size <= at
+    stop = min(source.size, index.span.stop + FOOTER_SIZE)
+    return Anchored(at - size if fits else min(low, at), stop, fits and has_footer(source, index.span))
 
 
 def _shift_of(archive: Archive) -> Shift | None:
-    return archive.detail.shift if isinstance(archive.detail, Detail) else None
+    return getattr(archive.detail, "shift", None)
 
 
 def _fronts(archive: Archive, progress: Progress) -> Sequence[int]:
-    """As many bytes as came, where the first member is text only from there on, or where so many zeros begin the file.
-
-    What ends where the first member would may be that member, and so may what begins as a known type of file does.
-    """
-    shift, source = _shift_of(archive), archive.source
+    """As many bytes as came, if they may all be in front of the first member."""
+    shift = _shift_of(archive)
     if shift is None or shift.size <= 0 or shift.bounds.start:
         return ()
-    if shift.front:
-        return (shift.size,)
-    head = source.read(0, min(shift.size, TAIL_TEXT_BYTES))
-    if has_signature(head) or shift.size in archive.members.stops[:1]:
-        return ()
-    if not is_text(head) and is_text_behind(source, archive.members, shift.size):
-        return (shift.size,)
-    if shift.size < _MIN_ZEROS or not source.read(shift.size, 1).strip(b"\0"):
-        return ()
-    for piece in blocks(source, 0, shift.size):
-        progress.advance(0)
-        if any(piece):
-            return ()
-    return (shift.size,)
-
-
-def _newer(archive: Archive) -> Newer | None:
-    return archive.detail.newer if isinstance(archive.detail, Detail) else None
+    may_be = shift.front or is_in_front(archive.source, archive.members, shift.size, progress, surely=False)
+    return (shift.size,) if may_be else ()
 
 
 # ---- how large it should be ------------------------------------------------------------------------------------------
@@ -174,10 +156,11 @@ def _newer(archive: Archive) -> Newer | None:
 
 def _expected_size(archive: Archive) -> int | None:
     """Where its members end, which follow one another without a gap or an overlap, and all from the index on."""
-    index, members = _index_of(archive), sorted(zip(archive.members.starts, archive.members.stops, strict=True))
-    ends = [0, *(stop for _, stop in members)]
-    tiled = all(start == end for (start, _), end in zip(members, ends, strict=False))
-    return ends[-1] + archive.source.size - index.start if index is not None and tiled and ends[-1] else None
+    index, members = _index_of(archive), archive.members
+    end = max(members.stops, default=0)
+    if index is None or not end or not _fill(zip(members.starts, members.stops, strict=True), end):
+        return None
+    return end + archive.source.size - index.start
 
 
 def _resized(archive: Archive, change: int) -> FoundCause | None:
@@ -290,19 +273,192 @@ def _fills(data: bytes, stop: int) -> bool:
     try:
         index = json.loads(data.decode())
         entries = list(index["files"].values())
-        ranges = sorted((each["start_byte"], each["end_byte"]) for each in entries)
         if index.get("format_version", "1.0") != "1.0" or index.keys() - {"files", "format_version"}:
             return False
         if any(each.keys() != {"start_byte", "end_byte"} for each in entries):
             return False
+        ranges = [(each["start_byte"], each["end_byte"]) for each in entries]
+        return all(type(each) is int for pair in ranges for each in pair) and _fill(ranges, stop)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return False
+
+
+def _fill(ranges: Iterable[tuple[int, int]], stop: int) -> bool:
+    """Whether ranges in any order fill ``[0, stop)``, each byte once."""
     at = 0
-    for start, end in ranges:
-        if start != at or type(end) is not int or end < start:
+    for start, end in sorted(ranges):
+        if not at == start <= end:
             return False
         at = end
     return at == stop
+
+
+MAX_INDEX_BYTES = 4 << 20
+"""The largest index, unpacked, that is read in other ways; a larger one would be held in memory several times."""
+MAX_LITERAL_BYTES = 1 << 20
+"""The largest text of Python that is read: it takes a hundred times its size."""
+MAX_COMPARED = 4_000_000
+"""Entries of the last index that are compared with earlier ones, once with each."""
+_UTF8_PAIR = re.compile(rb"[\xc2-\xf4][\x80-\xbf]")
+_NUMBER = re.compile(r"[0-9]{1,19}")
+_PYTHON = re.compile(rb"\{\s*'")
+_GZIP_WINDOW = 31
+
+
+def _utf16(data: bytes) -> object:
+    order = "" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "-le" if data[1:2] == b"\0" else "-be"
+    return json.loads(data.decode(f"utf-16{order}"))
+
+
+def _gzip(data: bytes) -> object:
+    unpacker = zlib.decompressobj(_GZIP_WINDOW)
+    found = unpacker.decompress(data, MAX_INDEX_BYTES)
+    return json.loads(found.decode()) if unpacker.eof else None
+
+
+def _python(data: bytes) -> object:
+    """Only with its quotes: JSON with commas too many is Python too."""
+    return ast.literal_eval(data.decode()) if len(data) <= MAX_LITERAL_BYTES and _PYTHON.match(data) else None
+
+
+def _latin(data: bytes) -> object:
+    """One byte that is not UTF-8 may be a flipped bit; several of them that never are, are not."""
+    others = sum(each > 0x7F for each in data)
+    return json.loads(data.decode("cp1252")) if others > 1 and not _UTF8_PAIR.search(data) else None
+
+
+_TEXTS: tuple[tuple[str, Callable[[bytes], object]], ...] = (
+    ("", lambda data: json.loads(data.decode())),
+    ("is UTF-16", _utf16),
+    ("is compressed with gzip", _gzip),
+    ("is Python, not JSON", _python),
+    ("is perhaps Latin-1", _latin),
+)
+"""What an index is, and how it is read then. Each may raise one of ``_NOT_SO``."""
+_NOT_SO = (ValueError, TypeError, KeyError, AttributeError, SyntaxError, MemoryError, RecursionError, zlib.error)
+_ENDS: tuple[tuple[str, Callable[[int, int], int]], ...] = (
+    ("", lambda _, end: end),
+    ("has lengths as end_byte", lambda start, end: start + end),
+    ("has inclusive end_bytes", lambda _, end: end + 1),
+)
+"""What its end_byte is, and where a member ends then."""
+_READ_ANYWAY = ({"has inclusive end_bytes"}, set[str]())
+"""What decoding reads by itself."""
+
+
+def rewritten(archive: Archive, progress: Progress) -> FoundCause | None:
+    """In which other way an index was written, if all its members fill the data section then; or a second index."""
+    if (found := _appended(archive, progress)) is not None:
+        return found
+    _, span = index_from_footer(archive.source)
+    if span is None or not span.start or span.size > MAX_INDEX_BYTES:
+        return None
+    data = archive.source.read(span.start, span.size)
+    for text, read in _TEXTS:
+        progress.advance(0)
+        try:
+            ways, extents = next(_filling(read(data), span.start), (set[str](), ()))
+        except _NOT_SO:
+            continue
+        said = [each for each in (text, *sorted(ways)) if each]
+        if extents:
+            return None if not text and ways in _READ_ANYWAY else _cause(archive, said, extents)
+    return None
+
+
+def _appended(archive: Archive, progress: Progress) -> FoundCause | None:
+    """That all bytes of no member are earlier indexes, or members that only these list."""
+    members = archive.members
+    if wrong_codes(archive) - {codes.NAME_HAZARD.code} != {codes.GAP.code}:
+        return None
+    found = tuple(each for each in wrong(archive) if each.code == codes.GAP.code)
+    gaps = [span for each in found for span in each.spans]
+    if len(gaps) != len(found) or len(gaps) * len(members) > MAX_COMPARED:
+        return None
+    old, left = list[Span](), list[Span]()
+    listed = set[Span]()
+    for gap in gaps:
+        index = earlier_index(archive, gap.stop, progress)
+        if index is None or index.span.start != gap.start:
+            left.append(gap)
+        else:
+            old.append(gap)
+            listed.update(map(Span, index.starts, index.stops))
+    if not old or subtract(left, united(each for each in listed if each.size > 0)):
+        return None
+    number = sum(start >= old[0].stop for start in members.starts)
+    earlier, they = ("an earlier index", "it lists") if len(old) == 1 else (f"{len(old)} earlier indexes", "they list")
+    kept, gone = "whose entries stand unchanged in the last", total(left)
+    if gone:
+        kept = f"and the last leaves out {in_bytes(gone)} that {they}"
+    lossless = f"The last index repeats every entry of {earlier}."
+
+    def extents() -> Iterator[Extent]:
+        return zip(map(in_json, map(members.path, range(len(members)))), members.starts, members.stops, strict=True)
+
+    repair = Repair(
+        UNWRAP_CODE,
+        f"Write the {count(len(members), 'member')} without the {in_bytes(total(old))} of {earlier}, in a copy",
+        frozenset({codes.GAP.code}),
+        (f"{in_bytes(gone)} of members that were replaced or deleted: only {earlier} listed them.",) if gone else (),
+        content=written(archive.source, extents),
+        lossless="" if gone else lossless,
+        outcomes=outcomes(archive, range(len(members)), _WHY, _WHY),
+    )
+    message = (
+        f"{count(number, 'member')} {verb(number, 'was', 'were')} appended behind {earlier}, {kept}. Nothing was "
+        "overwritten, and every member of the last index is read. A copy by repair --to leaves out what no "
+        "member needs."
+    )
+    return FoundCause(Cause.APPENDED, message, tuple(gaps), found, (repair,))
+
+
+def _filling(index: object, stop: int) -> Iterator[tuple[set[str], tuple[Extent, ...]]]:
+    """In which ways the numbers of an index are read so that its members fill ``[0, stop)``, and the members.
+
+    Raises one of ``_NOT_SO`` where it is no index.
+    """
+    files: Any = index.get("files") if isinstance(index, dict) else None
+    numbers = [files[name][key] for key in ("start_byte", "end_byte") for name in files or ()]
+    if not all(type(each) is int or (isinstance(each, str) and _NUMBER.fullmatch(each)) for each in numbers):
+        return
+    names, integers = [name.encode() for name in files or ()], list(map(int, numbers))
+    starts, ends = integers[: len(names)], integers[len(names) :]
+    as_strings = "has numbers as strings" if any(isinstance(each, str) for each in numbers) else ""
+    for (what, end_of), lead in product(_ENDS, sorted({0, min(starts, default=0)})):
+        extents = tuple(
+            (name, start - lead, end_of(start, end) - lead)
+            for name, start, end in zip(names, starts, ends, strict=True)
+        )
+        if extents and _fill((extent[1:] for extent in extents), stop):
+            too_large = f"has every offset {in_bytes(lead)} too large" if lead else ""
+            yield {what, as_strings, too_large} - {""}, extents
+
+
+def _cause(archive: Archive, said: list[str], extents: tuple[Extent, ...]) -> FoundCause:
+    members = len(extents)
+    proof = f"its {count(members, 'member')} {verb(members, 'fills', 'fill')} the data without a gap"
+    others = f" It also {' and '.join(said[1:])}." if said[1:] else ""
+    claim = ""
+    if any("perhaps" in each for each in said):
+        claim = "The names are Latin-1. Nothing shows which encoding they have; the bytes of the members are the same."
+    repair = Repair(
+        CONVERT_CODE,
+        f"Write the {count(members, 'member')} with an index as specified, in a copy",
+        frozenset(each.code for each in archive.findings),
+        claim=claim,
+        content=written(archive.source, lambda: extents),
+        lossless="" if claim else f"Read so, {proof}; their bytes are copied as they are.",
+        outcomes=lambda: (Outcome(name, Fate.READABLE, _WHY) for name, _, _ in extents),
+    )
+    message = (
+        f"The index {said[0]}: read so, {proof}.{others} Nothing is missing, but programs that follow the "
+        "specification do not read it. Let repair write a copy, and correct the program that wrote it."
+    )
+    return FoundCause(Cause.OTHER_WRITER, message, (), tuple(wrong(archive)), (repair,))
+
+
+_WHY = "all members fill the data without a gap; a CAF records no digest"
 
 
 DAMAGE = Damage(
@@ -319,6 +475,6 @@ DAMAGE = Damage(
     anchored=_anchored,
     last=_last,
     fronts=_fronts,
-    newer=_newer,
+    newer=lambda archive: getattr(archive.detail, "newer", None),
     older=older,
 )

@@ -21,8 +21,8 @@ from inspector.formats._compressed import with_inside
 from inspector.formats._extents import GAP, Rows
 from inspector.formats._kinds import DATA_SECTION, INDEX, INDEX_ENTRY
 from inspector.formats.caf import FOOTER
-from inspector.formats.caf.index import Index, Part
 from inspector.formats.caf.locate import Place
+from inspector.formats.caf.reading import Index, Part
 from inspector.formats.caf.scan import COLON, COMMA, Malformed, Scanner, unquoted
 
 DATA_CHAPTER = "CAF, 1. File Data Section"

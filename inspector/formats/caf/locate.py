@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Iterator
 
 from msgspec import Struct
 
 from inspector.core.format import ProbeResult
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
-from inspector.core.source import BytesSource, Source, expect
+from inspector.core.program.progress import Progress
+from inspector.core.source import BytesSource, Source, SplicedSource, expect
 from inspector.core.span import Span, Spans
 from inspector.formats.caf.scan import BYTE_ORDER_MARK, Malformed, Scanner
 
@@ -139,7 +141,7 @@ def search(source: Source, last_bytes: int = MAX_INDEX_BYTES) -> Found | None:
         nearest = deque((start + at for at in places if start + at < stop), min(_MAX_CANDIDATES_PER_WINDOW, left))
         for place in reversed(nearest):
             found = object_at(source, place)
-            if found is not None and (not found.complete or _is_last(source, found.span) or _fits(source, found.span)):
+            if found is not None and (not found.complete or _is_last(source, found.span)):
                 return found
         stop, left = start, left - len(nearest)
     return None
@@ -232,7 +234,7 @@ def _found(source: Source, found: Found, value: int) -> Place:
         rest = Span(index.stop, source.size)
         return Place(index, rest if left else None, problem, (rest if left else index,))
     footer = Span(index.stop, index.stop + FOOTER_SIZE)
-    if left > FOOTER_SIZE and int.from_bytes(source.read(footer.start, FOOTER_SIZE), "little") == index.size:
+    if left > FOOTER_SIZE and has_footer(source, index):
         follow = f"{in_bytes(left - FOOTER_SIZE)} {'follows' if left == FOOTER_SIZE + 1 else 'follow'} the footer"
         problem = f"{follow}, where readers expect the index size. The index {begins}."
         return Place(index, footer, problem, (Span(footer.stop, source.size),))
@@ -246,9 +248,8 @@ def _found(source: Source, found: Found, value: int) -> Place:
 
 
 def _is_last(source: Source, index: Span) -> bool:
-    """Whether the bytes after an object may follow an index: a footer that is right, wrong or cut off."""
-    footer = source.read(index.stop, FOOTER_SIZE)
-    if int.from_bytes(footer, "little") == index.size:
+    """Whether an object may be the index: a footer that is right, wrong or cut off follows, or its members fit."""
+    if has_footer(source, index) or data_size(source, index) == index.start:
         return True
     left = source.size - index.stop
     if left > _MAX_TRAILING_SPACE:
@@ -257,10 +258,14 @@ def _is_last(source: Source, index: Span) -> bool:
     return len(rest.lstrip(SPACE)) <= FOOTER_SIZE or not rest.strip(b"\0")
 
 
-def _fits(source: Source, index: Span) -> bool:
-    """Whether the members of an index end where it begins."""
-    ends = _end_bytes(source.read(index.start, index.size))
-    return bool(ends) and max(ends) == index.start
+def has_footer(source: Source, index: Span) -> bool:
+    """Whether the footer behind an index says its size."""
+    return int.from_bytes(source.read(index.stop, FOOTER_SIZE), "little") == index.size
+
+
+def data_size(source: Source, index: Span) -> int:
+    """Where the members of an index end, counted from where its archive begins; -1 without a member."""
+    return max(_end_bytes(source.read(index.start, index.size)), default=-1)
 
 
 def _end_bytes(data: bytes) -> list[int]:
@@ -298,3 +303,46 @@ def _ends_in_entries(source: Source) -> bool:
 def _is_binary(footer: bytes) -> bool:
     """Whether these bytes are a footer, right or wrong, and not the end of a text."""
     return len(footer) == FOOTER_SIZE and not _TEXT_BYTES.issuperset(footer)
+
+
+# ---- where an archive ends that begins at a place --------------------------------------------------------------------
+
+MAX_TRIED_ENDS = 256
+"""Places that are tried as the end of one archive."""
+MAX_COMPARED_INDEX_BYTES = 16 << 20
+"""The largest index that is looked at there."""
+_MAX_INDEX_READS = 2
+"""Candidates for an index are read up to so many times the size of the file together."""
+_SEARCHED_BYTES = 1 << 20
+_OVERLAP = 256
+
+
+def caf_end(source: Source, at: int, progress: Progress) -> int | None:
+    """Where the CAF that begins at ``at`` ends: behind the first index whose members lie in front of it.
+
+    Raises SourceError and Cancelled.
+    """
+    left = max(MAX_COMPARED_INDEX_BYTES, _MAX_INDEX_READS * source.size)
+    for tried, place in enumerate(_openings(source, at, progress)):
+        if tried == MAX_TRIED_ENDS or left <= 0:
+            return None
+        # The last index of the file, whatever its size, is known to be whole without being scanned.
+        index = named_by_footer(source, place) or index_at(source, place)
+        left -= min(MAX_COMPARED_INDEX_BYTES, source.size - place) if index is None else index.span.size
+        if index is not None and data_size(source, index.span) == place - at and has_footer(source, index.span):
+            return index.span.stop + FOOTER_SIZE
+    return None
+
+
+def index_at(source: Source, place: int) -> Found | None:
+    """The whole index that opens at ``place``; None if there is none, or a larger one."""
+    room = Span(place, min(source.size, place + MAX_COMPARED_INDEX_BYTES))
+    found = object_at(SplicedSource(source, [room], source.name), 0)
+    return Found(Span(place, place + found.span.size), True) if found is not None and found.complete else None
+
+
+def _openings(source: Source, start: int, progress: Progress) -> Iterator[int]:
+    for at in range(start, source.size, _SEARCHED_BYTES):
+        data = source.read(at, _SEARCHED_BYTES + _OVERLAP)
+        yield from (at + found.start() for found in OPENING.finditer(data) if found.start() < _SEARCHED_BYTES)
+        progress.advance(min(len(data), _SEARCHED_BYTES))

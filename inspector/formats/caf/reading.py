@@ -10,18 +10,20 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, chain, islice
+from operator import lt, sub
+
+from msgspec import Struct, field
 
 from inspector.core.finding import FindingType, Severity
-from inspector.core.member import LARGEST, UNREADABLE
+from inspector.core.member import LARGEST, UNREADABLE, Members
 from inspector.core.names import brief
 from inspector.core.numbers import grouped
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
-from inspector.core.span import Span
+from inspector.core.span import Span, Spans
 from inspector.formats.caf import codes
-from inspector.formats.caf.index import MAX_MEMBERS, MAX_PARTS, MAX_PROBLEMS, Index, Part, Problem
 from inspector.formats.caf.locate import first_entry
 from inspector.formats.caf.scan import (
     BYTE_ORDER_MARK,
@@ -440,3 +442,187 @@ class _Reader:
         message = f"{word} of '{shown}' is {brief(text[:40])}, {wrong}, so its data cannot be read."
         self.report(what, message, value, len(self.index))
         return None
+
+
+MAX_MEMBERS = 2_000_000
+"""Members listed of one archive."""
+MAX_PARTS = 256
+"""Values of the index's outermost object that become fields; further ones are shown as syntax."""
+MAX_PROBLEMS = 10_000
+"""Problems kept of one index."""
+
+UNLISTED = b"lost+found/bytes-%d-%d"
+"""The name under which a repair lists the bytes, from where to where, whose entries an index has lost.
+
+If no member had them, they would look as if they had been inserted, which puts every member in doubt."""
+_INCOMPLETE_CODES = frozenset(
+    (
+        codes.ENTRY_DUPLICATE_KEY.code,
+        codes.INDEX_DUPLICATE_KEY.code,
+        codes.INDEX_MALFORMED.code,
+        codes.INDEX_NO_FILES.code,
+        codes.INDEX_WRONG_TYPE.code,
+    )
+)
+"""Problems that leave entries unread, or read twice."""
+
+
+class Problem(Struct, frozen=True):
+    """A problem of the index itself; ``spans`` are file bytes, ``entry`` is the entry's position in the index."""
+
+    what: FindingType
+    message: str
+    spans: Spans
+    entry: int | None = None
+
+
+class Part(Struct):
+    """One value of the index's outermost object: its key, the span of its value, its entries ``[first, last)``."""
+
+    key: bytes
+    span: Span
+    first: int = 0
+    last: int = 0
+
+
+class Index(Struct):
+    """The entries of an index, in its own order.
+
+    ``positions`` are the file offsets of the entries' opening quotes, ``starts`` and ``stops`` the ranges they give
+    (half-open), ``marks`` the members' marks, ``unread`` the rest of the index if it could not be parsed to its end.
+    """
+
+    span: Span
+    names: bytearray = field(default_factory=bytearray)
+    name_stops: array[int] = field(default_factory=lambda: array("Q"))
+    starts: array[int] = field(default_factory=lambda: array("Q"))
+    stops: array[int] = field(default_factory=lambda: array("Q"))
+    marks: array[int] = field(default_factory=lambda: array("B"))
+    positions: array[int] = field(default_factory=lambda: array("Q"))
+    parts: list[Part] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    unread: Span | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether it was read to its end, and every entry as it stands there."""
+        lost = any(each.what.code in _INCOMPLETE_CODES for each in self.problems)
+        return self.unread is None and not lost
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def name(self, entry: int) -> bytes:
+        """The name in an entry."""
+        return bytes(self.names[self.name_stops[entry - 1] if entry else 0 : self.name_stops[entry]])
+
+    def add(self, position: int, name: bytes, start: int, stop: int, marks: int = 0) -> None:
+        """Append an entry. The caller has checked that the numbers fit into 64 bits."""
+        self.positions.append(position)
+        self.names += name
+        self.starts.append(start)
+        self.stops.append(stop)
+        self.marks.append(marks)
+        self.name_stops.append(len(self.names))
+
+
+_MEMBERS_PER_BLOCK = 16_384
+_MAX_UNCHECKED_NAME_BYTES = 255
+"""Longer names are always examined: only they can be too long or too deep."""
+
+
+def archive_order(index: Index) -> Sequence[int]:
+    """The entries in the order of their data: by start, stop and position in the index."""
+    starts, stops = index.starts, index.stops
+    if len(index) <= _MEMBERS_PER_BLOCK:  # fewer than numpy is worth its import for
+        found = sorted(range(len(index)), key=lambda entry: (starts[entry], stops[entry]))
+        return range(len(index)) if all(map(lt, found, found[1:])) else found
+    import numpy as np
+
+    lows, highs = np.frombuffer(starts, np.uint64), np.frombuffer(stops, np.uint64)
+    if ((lows[1:] > lows[:-1]) | ((lows[1:] == lows[:-1]) & (highs[1:] >= highs[:-1]))).all():
+        return range(len(index))
+    order = array("I", (0,)) * len(index)
+    np.frombuffer(order, np.uint32)[:] = np.lexsort((highs, lows))
+    return order
+
+
+def members_in(order: Sequence[int], index: Index) -> Members:
+    """The entries as members, in this order. Columns that are in order already are moved, not copied.
+
+    Afterwards only the positions and marks of the index are valid: other columns are emptied to save memory.
+    """
+    members = Members(heads=True, marks=any(index.marks))
+    if isinstance(order, range):
+        members.paths, members.starts, members.stops = index.names, index.starts, index.stops
+        members.marks = index.marks if members.marks is not None else None
+        members.heads, members.path_stops = index.positions, index.name_stops
+        return members
+
+    def reordered(column: array[int]) -> array[int]:
+        return array(column.typecode, map(column.__getitem__, order))
+
+    members.starts, index.starts = reordered(index.starts), array("Q")
+    for first in range(0, len(order), _MEMBERS_PER_BLOCK):
+        members.paths += b"".join(map(index.name, order[first : first + _MEMBERS_PER_BLOCK]))
+    sizes = array("Q", map(sub, index.name_stops, chain((0,), index.name_stops)))
+    index.names, index.name_stops = bytearray(), array("Q")
+    members.path_stops = array("Q", accumulate(map(sizes.__getitem__, order)))
+    members.stops, index.stops = reordered(index.stops), array("Q")
+    members.heads = reordered(index.positions)
+    if members.marks is not None:
+        members.marks = reordered(index.marks)
+    return members
+
+
+def inverse(order: Sequence[int]) -> Sequence[int]:
+    """The position of each number in ``order``."""
+    if isinstance(order, range):
+        return order
+    found = array("I", (0,)) * len(order)
+    for place, entry in enumerate(order):
+        found[entry] = place
+    return found
+
+
+def suspicious_names(members: Members) -> Iterator[int]:
+    """Members whose names may be hazardous; all other names are not."""
+    if len(members) <= _MEMBERS_PER_BLOCK // 4:
+        yield from range(len(members))
+        return
+    import numpy as np
+
+    for first in range(0, len(members), _MEMBERS_PER_BLOCK):
+        ends = members.path_stops[first : first + _MEMBERS_PER_BLOCK]
+        base = members.path_stops[first - 1] if first else 0
+        names = bytes(members.paths[base : ends[-1]])
+        untidy = names.translate(None, _TIDY)
+        if untidy:
+            try:
+                names.decode("utf-8")
+            except UnicodeDecodeError:
+                yield from range(first, first + len(ends))
+                continue
+        stops = np.array(ends, np.int64) - base
+        starts = np.concatenate((np.zeros(1, np.int64), stops[:-1]))
+        # Three more bytes, so that an empty name at the end has two bytes to look at.
+        data = np.frombuffer(names + b"aaa", np.uint8)
+        suspicious = (
+            np.frombuffer(data[starts].tobytes().translate(_BEGINNINGS), bool)
+            | (data[starts + 1] == ord(":"))
+            | (stops == starts)
+            | (stops - starts > _MAX_UNCHECKED_NAME_BYTES)
+        )
+        slashes = data == ord("/")  # three times as fast as a search for the pairs
+        if untidy or (slashes[:-1] & (slashes[1:] | (data[1:] == ord(".")))).any():
+            found = np.array([match.start() for match in _HAZARDOUS.finditer(names)], np.int64)
+            suspicious[np.searchsorted(stops, found, "right")] = True
+        yield from (first + np.flatnonzero(suspicious)).tolist()
+
+
+_TIDY = bytes(code for code in range(0x20, 0x7F) if code != ord("\\"))
+"""Bytes that are harmless, but for what two of them mean."""
+_BEGINNINGS = bytes(code in b"/." or 0x80 <= code < 0xC0 for code in range(256))
+"""Whether a name that begins with a byte may be hazardous; from 0x80 on it goes on with the name before."""
+_HAZARDOUS = re.compile(rb"[\x00-\x1f\x7f\\]|/[/.]|\xc2[\x80-\x9f\xad]|\xd8\x9c|\xe2[\x80\x81]|\xef\xbb")
+"""What makes a name of UTF-8 suspicious."""

@@ -29,9 +29,8 @@ from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._extents import Rows, lay_out
 from inspector.formats.caf import codes
-from inspector.formats.caf.index import UNLISTED, Index
 from inspector.formats.caf.locate import MAX_INDEX_BYTES, find_index, object_at
-from inspector.formats.caf.reading import read_index
+from inspector.formats.caf.reading import UNLISTED, Index, read_index
 from inspector.formats.caf.salvage import MAX_NAMES, salvage, salvages_of_shifted
 from inspector.formats.caf.scan import BYTE_ORDER_MARK, COLON, OBJECT_END, Malformed, Scanner, needless_bytes, not_utf8
 from inspector.formats.caf.shift import first_archive_size

@@ -22,7 +22,7 @@ from inspector.core.member import UNREADABLE, Members
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks, gather, is_sparing
 from inspector.core.span import Span
-from inspector.formats._damage import is_text
+from inspector.formats._damage import TAIL_TEXT_BYTES, is_text
 from inspector.formats._extents import Rows
 from inspector.formats._signatures import HEAD_BYTES, has_signature
 from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, head
@@ -63,6 +63,8 @@ _MAX_SEARCHED_BYTES = 16 << 20
 """Bytes searched for CR LF, which occurs every 64 KiB in random bytes."""
 _MIN_TEXT_BYTES = 16
 """Fewer bytes may be text by chance: so many random ones are it once in a million million times."""
+_MIN_ZEROS = 16
+"""Fewer zeros in front may be the beginning of the first member."""
 _MAX_HEADER_BYTES = 64 << 10
 """Longer headers in front of the members are not recognised."""
 _HEADERS = re.compile(
@@ -178,12 +180,7 @@ def _bounds(source: Source, members: Members, size: int, stop: int, progress: Pr
     They are -1 and the number of members where none shows it.
     """
     nothing = low, high = -1, len(members)
-    if 0 < size <= _MAX_HEADER_BYTES:
-        head_of_file = source.read(0, size)
-        marked = head_of_file == BYTE_ORDER_MARK and not is_text(source.read(size, _MIN_TEXT_BYTES))
-        if marked or (size not in members.stops[:1] and _HEADERS.fullmatch(head_of_file)):
-            return -1, 0
-    front = size > 0 and _is_in_front_of_text(source, members, size)
+    front = is_in_front(source, members, size, progress, surely=True)
     if is_sparing(source):
         return (-1, 0) if front else nothing  # it would take a request for each member
     if size > 0 and is_text_mode(source, size, stop, progress):
@@ -235,24 +232,36 @@ def _looked_at(
             yield member, there
 
 
-def _is_in_front_of_text(source: Source, members: Members, size: int) -> bool:
-    """Whether the bytes before ``size`` are no text and the first member is text from there on, and only from there.
+# ---- what is in front of the first member ----------------------------------------------------------------------------
 
-    Text that was put behind a first member of just that size looks the same, so nothing is said of such a member.
-    Where the file begins with a byte of text, that may be the first of the member, and others inserted after it.
+
+def is_in_front(source: Source, members: Members, size: int, progress: Progress, *, surely: bool) -> bool:
+    """Whether the first ``size`` bytes of the file are seen to precede the first member; or may, if not ``surely``.
+
+    They are headers or a byte order mark, or they are no text and the first member is from there on, or they may be
+    zeros. What ends where the first member would may be that member. So may what begins as a file of a known type; and
+    where the file begins with a byte of text, that may be the first of the member, and others inserted after it.
     """
-    before = source.read(max(0, size - _MIN_TEXT_BYTES), min(size, _MIN_TEXT_BYTES))
-    return (
-        is_text_behind(source, members, size)
-        and next(stop for stop in members.stops if stop) != size
-        and not is_text(source.read(0, 1))
-        and not is_text(before)
-    )
-
-
-def is_text_behind(source: Source, members: Members, size: int) -> bool:
-    """Whether the first member is text from ``size`` bytes behind its place on."""
     first = next((each for each in range(len(members)) if members.stored(each)), None)
-    if first is None or members.stored(first) < _MIN_TEXT_BYTES:
+    if size <= 0 or (first is not None and size == members.stops[first]):
         return False
-    return is_text(source.read(members.starts[first] + size, min(HEAD_BYTES, members.stored(first))))
+    head = source.read(0, min(size, _MAX_HEADER_BYTES))
+    after = source.read(size, _MIN_TEXT_BYTES)
+    if (head == BYTE_ORDER_MARK and not is_text(after)) or (len(head) == size and _HEADERS.fullmatch(head)):
+        return True
+    text = b""
+    if first is not None:
+        text = source.read(members.starts[first] + size, min(HEAD_BYTES, members.stored(first)))
+    is_text_behind = len(text) >= _MIN_TEXT_BYTES and is_text(text)
+    if surely:
+        before = source.read(max(0, size - _MIN_TEXT_BYTES), min(size, _MIN_TEXT_BYTES))
+        return is_text_behind and not is_text(head[:1]) and not is_text(before)
+    if has_signature(head[:HEAD_BYTES]):
+        return False
+    if is_text_behind and not is_text(head[:TAIL_TEXT_BYTES]):
+        return True
+    for piece in blocks(source, 0, size):
+        progress.advance(0)
+        if piece.strip(b"\0"):
+            return False
+    return size >= _MIN_ZEROS and bool(after[:1].strip(b"\0"))

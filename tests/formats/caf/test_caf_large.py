@@ -15,8 +15,7 @@ from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.formats.caf import FORMAT, reading
-from inspector.formats.caf.index import Index
-from inspector.formats.caf.reading import read_exactly, read_fast
+from inspector.formats.caf.reading import Index, read_exactly, read_fast
 
 Build = Callable[..., bytes]
 Decoded = Callable[[bytes], Archive]
