@@ -2,17 +2,92 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
+
+from msgspec import Struct
 
 from inspector.core.damage import Damage
 from inspector.core.format import Concern, DiagramColumn, Format, MimeType, imported
-from inspector.core.kinds import Kind
+from inspector.core.kinds import Family, Kind, Role, Shape
 from inspector.formats._kinds import FRAME, INDEX_ENTRY, TAR_END, TAR_EXTENSION, TAR_HEADER, TAR_KINDS
 from inspector.formats._kinds import INDEX as INDEX_KIND
 from inspector.formats._tar import codes as tar_codes
 from inspector.formats.datas3t import codes
-from inspector.formats.datas3t.kinds import METADATA as METADATA_KIND
-from inspector.formats.datas3t.kinds import METADATA_ROW
+
+# ---- names that contain keys (Datapoint Ranges and Datapoint Structure) ----------------------------------------------
+
+DIGITS = 20
+"""Digits of a key in a name."""
+
+RANGE_FOLDERS = ("datapoints", "dataranges")
+"""The folders of a dataset that contain ranges."""
+
+_OBJECT = re.compile(r"(\d+)-(\d+)(-\d+)?\.tar", re.ASCII)
+_DATAPOINT = re.compile(rb"(\d{1,40})(\.[^/]*)?")
+
+
+class RangeName(Struct, frozen=True):
+    """``<from>-<to>.tar``, or ``<from>-<to>-<counter>.tar`` in the later layout.
+
+    ``regular`` is whether both keys have 20 digits, ``counted`` whether a counter follows them.
+    """
+
+    first: int
+    last: int
+    regular: bool
+    counted: bool = False
+
+
+def base_name(name: str) -> str:
+    """The last component of a path or of an object's key."""
+    return re.split(r"[/\\]", name)[-1]
+
+
+def in_range_folder(name: str) -> bool:
+    """Whether a path or an object's key is in a folder of ranges."""
+    return re.split(r"[/\\]", name)[-2:-1] in ([range_folder] for range_folder in RANGE_FOLDERS)
+
+
+def range_name(name: str) -> RangeName | None:
+    """The keys in the name of a tar object; None if it is not named after a range."""
+    found = _OBJECT.fullmatch(base_name(name))
+    if found is None or len(found[0]) > 200:
+        return None
+    return RangeName(int(found[1]), int(found[2]), len(found[1]) == len(found[2]) == DIGITS, bool(found[3]))
+
+
+def key_overflows(name: bytes) -> bool:
+    """Whether ``name`` is that of a datapoint except that its key has more than 64 bits."""
+    found = _DATAPOINT.fullmatch(name)
+    return found is not None and len(found[1]) == DIGITS and int(found[1]) >> 64 > 0
+
+
+def datapoint_key(name: bytes) -> tuple[int, bool] | None:
+    """The key in the name of a datapoint and whether it has 20 digits; None without a key."""
+    found = _DATAPOINT.fullmatch(name)
+    if found is None:
+        return None
+    key = int(found[1])
+    return (key, len(found[1]) == DIGITS) if key < 1 << 64 else None
+
+
+# ---- the formats ----------------------------------------------------------------------------------------------------
+
+METADATA_KIND = Kind(
+    "metadata",
+    "The rows beside a datas3t range that locate each datapoint.",
+    Role.DIRECTORY,
+    Family.INDEX,
+    Shape.LIST,
+)
+METADATA_ROW = Kind(
+    "metadata row",
+    "One datapoint: its key, the offset of its tar header, the offset of its end, and a hash of its content.",
+    Role.DIRECTORY,
+    Family.INDEX,
+    about_member=True,
+)
 
 _SPECIFICATION = "S3 Storage Layout for datas3t"
 

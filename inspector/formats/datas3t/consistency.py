@@ -14,9 +14,8 @@ from inspector.core.names import brief
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.span import Span
 from inspector.formats._tar.header import BLOCK, aligned
-from inspector.formats.datas3t import codes
+from inspector.formats.datas3t import DIGITS, RangeName, codes, datapoint_key, key_overflows
 from inspector.formats.datas3t.datapoints import NONE, RangeRecords, headers
-from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key, key_overflows
 from inspector.formats.datas3t.rows import INDEX_ROW, IndexRows, Rows
 
 NAME = 100

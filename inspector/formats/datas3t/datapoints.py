@@ -22,8 +22,7 @@ from inspector.formats._kinds import INDEX_ENTRY
 from inspector.formats._tar.damage import missing as tar_missing
 from inspector.formats._tar.header import BLOCK, aligned
 from inspector.formats._tar.resync import Layout
-from inspector.formats.datas3t.keys import DIGITS, datapoint_key
-from inspector.formats.datas3t.kinds import METADATA_ROW
+from inspector.formats.datas3t import DIGITS, METADATA_ROW, datapoint_key
 from inspector.formats.datas3t.rows import IndexRows, Rows
 
 NONE = -1

@@ -21,9 +21,8 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.formats._tar.header import BLOCK, SEARCH_WINDOW_BYTES, aligned, parse
 from inspector.formats._tar.resync import Proved, Recover
-from inspector.formats.datas3t import codes
+from inspector.formats.datas3t import DIGITS, codes
 from inspector.formats.datas3t.datapoints import RangeRecords
-from inspector.formats.datas3t.keys import DIGITS
 
 _HEADER_WITHOUT_ZEROS = re.compile(rb"(?P<name>\d{20}\.\D{1,60}?|\d{20})\d{21}(?P<size>[0-7]{11})\d{11}[0-7]{6} 0ustar")
 """What is left of a header: mode, uid, gid, size, mtime, checksum and type flag stand in a row."""

@@ -22,11 +22,11 @@ from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._tar import reading
 from inspector.formats._tar.header import BLOCK, CHKSUM, aligned, checksums, parse
 from inspector.formats._tar.repair import content, damage, head_of, losses, repair_end, repair_headers
+from inspector.formats.datas3t import DIGITS, datapoint_key, range_name
 from inspector.formats.datas3t.check import MISMATCH
 from inspector.formats.datas3t.consistency import NAME
 from inspector.formats.datas3t.datapoints import FIELD_TWICE, NONE, ROW_BROKEN, ROW_MISSING, RangeRecords
 from inspector.formats.datas3t.decode import METADATA
-from inspector.formats.datas3t.keys import DIGITS, datapoint_key, range_name
 from inspector.formats.datas3t.write import MAX_DATAPOINT_BYTES, Row, header, metadata
 
 DAMAGED, EXTRA = "datas3t-metadata-damaged", "datas3t-metadata-row-extra"

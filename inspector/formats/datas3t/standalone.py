@@ -18,11 +18,10 @@ from inspector.core.verdict import Verdict
 from inspector.formats._kinds import INDEX, INDEX_ENTRY
 from inspector.formats._zstd import HEADER, MAGIC, frame_header
 from inspector.formats._zstd_fields import frame_field
-from inspector.formats.datas3t import codes
+from inspector.formats.datas3t import METADATA_KIND as METADATA
+from inspector.formats.datas3t import codes, range_name
 from inspector.formats.datas3t.consistency import check_row_form
 from inspector.formats.datas3t.datapoints import index_row, metadata_row
-from inspector.formats.datas3t.keys import range_name
-from inspector.formats.datas3t.kinds import METADATA
 from inspector.formats.datas3t.rows import (
     INDEX_ROW,
     IndexRows,

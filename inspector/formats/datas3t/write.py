@@ -13,7 +13,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, verb
 from inspector.formats._tar.header import BLOCK, CHKSUM, ZEROS, aligned, checksums
 from inspector.formats._zstd import compress
-from inspector.formats.datas3t.keys import DIGITS
+from inspector.formats.datas3t import DIGITS
 
 MAX_DATAPOINT_BYTES = 8**11 - 1
 """The largest size that a ustar header can hold."""

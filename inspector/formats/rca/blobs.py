@@ -23,7 +23,7 @@ from inspector.core.span import Spans
 from inspector.formats._zstd import Stream, ZstdError, ZstdRefusedError
 from inspector.formats.rca import codes
 from inspector.formats.rca.blocks import BLOB, REST
-from inspector.formats.rca.layout import PIECE_BYTES, Cursor, Layout, ReadAhead
+from inspector.formats.rca.chunks import PIECE_BYTES, Cursor, Layout, ReadAhead
 
 MAX_NAME_BYTES = 65_535
 """The longest name that is kept, in bytes."""

@@ -24,9 +24,9 @@ from inspector.core.span import total as size
 from inspector.core.verdict import Checksum, Verdict
 from inspector.formats.rca import codes
 from inspector.formats.rca.blocks import Convention
+from inspector.formats.rca.chunks import Layout
 from inspector.formats.rca.findings import is_undecided, report_hashes, resumed_wrongly
 from inspector.formats.rca.hashes import Hashes, compare
-from inspector.formats.rca.layout import Layout
 
 
 def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:

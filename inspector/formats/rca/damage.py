@@ -23,6 +23,7 @@ from inspector.formats.rca.chunks import (
     FIRST_SIZE_BITS,
     OPENING_BYTES,
     ChunkLayer,
+    Layout,
     ending,
     header_size,
     is_rca,
@@ -30,7 +31,6 @@ from inspector.formats.rca.chunks import (
     scan,
 )
 from inspector.formats.rca.findings import is_undecided
-from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.reading import ends_proved, some_proved
 
 MAX_TEXT_BYTES = 4_096

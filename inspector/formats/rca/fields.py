@@ -16,9 +16,9 @@ from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
 from inspector.core.source import Stored
 from inspector.core.span import Spans
 from inspector.formats._zstd_fields import inside_zstd
+from inspector.formats.rca import BLOB_BLOCK, BLOB_LAYER, CONTROL_BLOCK, RESET_BLOCK, SEGMENT
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, NOT_OPENING, RESET, REST, kind_and_size, varint
-from inspector.formats.rca.kinds import BLOB_BLOCK, BLOB_LAYER, CONTROL_BLOCK, RESET_BLOCK, SEGMENT
-from inspector.formats.rca.layout import Layout
+from inspector.formats.rca.chunks import Layout
 
 _SECTION = "RCA, Inner Layer Format (Blob Layer)"
 _RESET_SECTION = "RCA, Reset blocks (block type 0)"

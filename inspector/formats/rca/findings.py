@@ -32,9 +32,8 @@ from inspector.formats.rca.blocks import (
     Blocks,
     Convention,
 )
-from inspector.formats.rca.chunks import UNFINISHED, ChunkLayer, scan
+from inspector.formats.rca.chunks import UNFINISHED, ChunkLayer, Layout, Tail, scan
 from inspector.formats.rca.hashes import Hashes
-from inspector.formats.rca.layout import Layout, Tail
 
 FindingParts = tuple[FindingType, str, Spans]
 

@@ -20,8 +20,7 @@ from inspector.core.source import BLOCK
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import Verdict
 from inspector.formats.rca.blocks import HASH_SIZE, RESET, Convention
-from inspector.formats.rca.chunks import METADATA_BYTES
-from inspector.formats.rca.layout import Layout, ReadAhead
+from inspector.formats.rca.chunks import METADATA_BYTES, Layout, ReadAhead
 
 MAX_WORKERS = 8
 

@@ -32,18 +32,21 @@ from inspector.formats.rca.chunks import (
     FIRST_FULL,
     FIRST_SIZE_BITS,
     ChunkLayer,
+    Layout,
+    Tail,
     beginning,
     ended,
     header_size,
     layer_field,
+    named,
     opening,
     reach,
     scan,
+    whole_blocks,
 )
 from inspector.formats.rca.fields import BlobLayerFields
 from inspector.formats.rca.findings import report_hashes, report_structure
 from inspector.formats.rca.hashes import Hashes, compare, digest_of, own_convention
-from inspector.formats.rca.layout import Layout, Tail, named, whole_blocks
 from inspector.formats.rca.search import Fix, Search, decoded
 
 MAX_HASHED_BYTES = 16 * 1024 * 1024

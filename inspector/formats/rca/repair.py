@@ -19,10 +19,9 @@ from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, RESET, REST, Convention
 from inspector.formats.rca.check import StoredHashes
-from inspector.formats.rca.chunks import FIRST_SIZE_BITS, ended, header_size, scan
+from inspector.formats.rca.chunks import FIRST_SIZE_BITS, Layout, ended, header_size, scan, whole_blocks
 from inspector.formats.rca.findings import is_as_written, resumed_wrongly
 from inspector.formats.rca.hashes import Hashes, digest_of, own_convention
-from inspector.formats.rca.layout import Layout, whole_blocks
 from inspector.formats.rca.reading import read_tail
 from inspector.formats.rca.salvage import salvages
 from inspector.formats.rca.search import find_strays

@@ -24,8 +24,8 @@ from inspector.core.source import blocks
 from inspector.core.span import united
 from inspector.formats.rca.blobs import MAX_NAME_BYTES, read
 from inspector.formats.rca.blocks import RESET, Convention
+from inspector.formats.rca.chunks import Layout, whole_blocks
 from inspector.formats.rca.hashes import Hashes, compare, own_convention
-from inspector.formats.rca.layout import Layout, whole_blocks
 from inspector.formats.rca.search import Stray, decoded, find_strays
 from inspector.formats.rca.write import BlobLayer, Chain
 

@@ -31,9 +31,8 @@ from inspector.formats._signatures import found_outside
 from inspector.formats._zstd import BLOCK, BLOCK_HEADER, HEADER, MAGIC, RESERVED, RLE, Stream, ZstdError, header_size
 from inspector.formats.rca.blobs import Decoding
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, MAX_VARINT_BYTES, RESET, kind_and_size, varint, walk
-from inspector.formats.rca.chunks import ChunkLayer
+from inspector.formats.rca.chunks import ChunkLayer, Layout, ReadAhead
 from inspector.formats.rca.hashes import Hashes
-from inspector.formats.rca.layout import Layout, ReadAhead
 from inspector.formats.rca.write import varint as written
 
 RESET_HEAD = b"\x81\x04"

@@ -16,7 +16,7 @@ from inspector.core.numbers import count
 from inspector.core.program.hints import Hint, hint
 from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import SourceError
-from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key, range_name
+from inspector.formats.datas3t import DIGITS, RangeName, datapoint_key, range_name
 from inspector.formats.datas3t.write import WriteError, Writer, header, metadata
 from inspector.operations.create.creating import Created, NewArchive, created, size_of
 from inspector.operations.create.inputs import Input, gather, skipped_outputs

@@ -21,7 +21,7 @@ from inspector.core.numbers import count, grouped, rounded
 from inspector.core.source import is_sparing
 from inspector.core.span import Span, Spans
 from inspector.drawing.diagram import Box, Diagram, Link
-from inspector.formats.datas3t.keys import base_name, range_name
+from inspector.formats.datas3t import base_name, range_name
 from inspector.operations.open.opening import Opened
 
 MAX_BOXES = 120

@@ -16,7 +16,7 @@ from inspector.core.finding import Finding, first_sentence
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.formats.datas3t import codes
-from inspector.formats.datas3t.keys import RangeName, range_name
+from inspector.formats.datas3t import RangeName, range_name
 from inspector.operations.open.opening import DATASET_ROOTS, RANGE_FOLDERS
 from inspector.sources.local.folder import Entry, Folder, LocalFolder
 

@@ -15,7 +15,7 @@ from inspector.core.names import decoded, encoded, visible
 from inspector.core.numbers import count
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
-from inspector.formats.datas3t.keys import datapoint_key
+from inspector.formats.datas3t import datapoint_key
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.subprogress import map_with_progress
 from inspector.operations.open.location import MAX_REMOTE_READS, open_location

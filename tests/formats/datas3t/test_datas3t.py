@@ -19,7 +19,8 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, Source
 from inspector.formats import datas3t, recognise, tar
 from inspector.formats._kinds import FRAME
-from inspector.formats.datas3t.kinds import METADATA, METADATA_ROW
+from inspector.formats.datas3t import METADATA_KIND as METADATA
+from inspector.formats.datas3t import METADATA_ROW
 from inspector.sources.local.file import FileSource
 from tests.formats.archives import assert_covered, codes
 from tests.formats.datas3t.range_building import index_rows

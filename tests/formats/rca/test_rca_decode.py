@@ -15,10 +15,9 @@ from inspector.core.member import Codec
 from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource, Source
 from inspector.core.span import Span
-from inspector.formats.rca import FORMAT
+from inspector.formats.rca import BLOB_BLOCK, CHUNK_HEADER, FORMAT, RESET_BLOCK
 from inspector.formats.rca.blocks import varint
 from inspector.formats.rca.chunks import reach
-from inspector.formats.rca.kinds import BLOB_BLOCK, CHUNK_HEADER, RESET_BLOCK
 from inspector.sources.local.file import FileSource
 from tests.formats.archives import opened
 from tests.formats.rca import build

@@ -14,7 +14,7 @@ from inspector.core.source import BytesSource, SplicedSource
 from inspector.core.span import Span
 from inspector.formats._zstd import MAGIC
 from inspector.formats.rca.blocks import kind_and_size, varint, walk
-from inspector.formats.rca.layout import ReadAhead
+from inspector.formats.rca.chunks import ReadAhead
 from tests.formats.rca import build
 from tests.formats.rca.checking import checked
 from tests.formats.rca.decoding import decoded, listing, message

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from inspector.core.finding import Severity
 from inspector.core.program.progress import Progress
-from inspector.formats.rca.kinds import BLOB_LAYER, RESET_BLOCK
+from inspector.formats.rca import BLOB_LAYER, RESET_BLOCK
 from inspector.operations.protocol.views import FieldRow
 from inspector.operations.session.archive_session import ArchiveSession
 from tests.formats.rca import build

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from inspector.core.kinds import ROLES, Family, Kind, Role, family_bit, role_bit
 from inspector.drawing.colouring import ColourBy, roles_in
 from inspector.drawing.palette import COLOURS, FAMILY_HUES, Scheme
-from inspector.formats.rca.kinds import CHUNK_HEADER
+from inspector.formats.rca import CHUNK_HEADER
 from inspector.formats.taco.codes import TACO_ENTRY
 from inspector.gui.hex.beside.file_map import FileMap, first_of, labels_of
 from inspector.gui.hex.beside.legend import Legend, LegendEntry, role_entries, structure_entries

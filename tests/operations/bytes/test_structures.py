@@ -23,7 +23,7 @@ from inspector.formats._kinds import (
     TAR_HEADER,
 )
 from inspector.formats.caf import FOOTER
-from inspector.formats.rca.kinds import BLOB_BLOCK, CHUNK_HEADER, RESET_BLOCK
+from inspector.formats.rca import BLOB_BLOCK, CHUNK_HEADER, RESET_BLOCK
 from inspector.formats.taco.codes import TACO_ENTRY
 from inspector.operations.session.archive_session import ArchiveSession
 

@@ -18,7 +18,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, SplicedSource
 from inspector.core.span import Span
 from inspector.formats._kinds import INDEX
-from inspector.formats.rca.kinds import BLOB_BLOCK
+from inspector.formats.rca import BLOB_BLOCK
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened
 from inspector.operations.open.overview import overview

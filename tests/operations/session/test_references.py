@@ -15,7 +15,7 @@ from inspector.core.span import Span
 from inspector.formats._kinds import CENTRAL_HEADER, END_OF_DIRECTORY, INDEX_ENTRY, LOCAL_HEADER, TAR_HEADER
 from inspector.formats.caf import FOOTER
 from inspector.formats.datas3t import METADATA_ROW
-from inspector.formats.rca.kinds import CHUNK_HEADER, RESET_BLOCK
+from inspector.formats.rca import CHUNK_HEADER, RESET_BLOCK
 from inspector.formats.taco.codes import TACO_ENTRY
 from inspector.operations.protocol.views import FieldRow, LayerKind, Reference
 from inspector.operations.session.archive_session import ArchiveSession

@@ -12,7 +12,7 @@ from inspector.core.finding import Severity, first_sentence
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.span import Span
-from inspector.formats.rca.kinds import CHUNK_HEADER
+from inspector.formats.rca import CHUNK_HEADER
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.views import Chosen, LayerKind, SortKey, Stage
 from inspector.operations.session.archive_session import ArchiveSession
