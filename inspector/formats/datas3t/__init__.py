@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from msgspec import Struct
 
-from inspector.core.damage import Damage
 from inspector.core.format import Concern, DiagramColumn, Format, MimeType, imported
 from inspector.core.kinds import Family, Kind, Role, Shape
 from inspector.formats._kinds import FRAME, INDEX_ENTRY, TAR_END, TAR_EXTENSION, TAR_HEADER, TAR_KINDS
@@ -92,20 +90,6 @@ METADATA_ROW = Kind(
 _SPECIFICATION = "S3 Storage Layout for datas3t"
 
 
-@cache
-def _damage() -> Damage:
-    from inspector.formats._tar.damage import DAMAGE
-    from inspector.formats.datas3t import datapoints
-
-    return DAMAGE._replace(
-        named=True,
-        beside=(".metadata",),
-        missing=datapoints.missing,
-        landmarks=datapoints.landmarks,
-        undecided=datapoints.undecided,
-    )
-
-
 FORMAT = Format(
     name="datas3t",
     title="datas3t range",
@@ -141,7 +125,7 @@ FORMAT = Format(
         "datas3t-metadata-row": Concern.RECORD,
         "datas3t-metadata-row-missing": Concern.RECORD,
     },
-    damage=_damage,
+    damage=imported("inspector.formats.datas3t.datapoints:DAMAGE"),
 )
 
 METADATA = Format(

@@ -50,20 +50,15 @@ def check_names(emitter: Emitter, records: RangeRecords, named: RangeName | None
             f"The keys in the name of the object are not written with {DIGITS} digits. The name is not stored in "
             "the file, so there are no bytes to show.",
         )
-    if named is not None and keys:
-        _check_ends(emitter, records, named, min(keys), max(keys))
-    _check_continuity(emitter, records)
-
-
-def _check_ends(emitter: Emitter, records: RangeRecords, named: RangeName, lowest: int, highest: int) -> None:
-    """Check that the object is named after its lowest and its highest key."""
-    wrong = [key for key, recorded in ((lowest, named.first), (highest, named.last)) if key != recorded]
-    if wrong:
+    ends = (min(keys), max(keys)) if keys else None
+    if named is not None and ends is not None and ends != (named.first, named.last):
+        wrong = [key for key, recorded in zip(ends, (named.first, named.last), strict=True) if key != recorded]
         emitter.report(
             codes.OBJECT_NAME,
-            f"The name of the object says keys {named.first:,} to {named.last:,}; it has {lowest:,} to {highest:,}.",
-            *(_name_field(records.members, records.keys.index(key)) for key in dict.fromkeys(wrong)),
+            f"The name of the object says keys {named.first:,} to {named.last:,}; it has {ends[0]:,} to {ends[1]:,}.",
+            *(_name_field(members, records.keys.index(key)) for key in dict.fromkeys(wrong)),
         )
+    _check_continuity(emitter, records)
 
 
 def _check_continuity(emitter: Emitter, records: RangeRecords) -> None:
@@ -155,16 +150,13 @@ def _check_end_offsets(emitter: Emitter, records: RangeRecords, rows: Rows) -> N
         stop = records.members.stops[index]
         if row != NONE and stop % BLOCK and rows.ends[row] in (stop, aligned(stop)):
             first.setdefault(rows.ends[row] == stop, index)
-            if len(first) == 2:
-                message = (
-                    "Only some end offsets in the metadata include the padding of the tar. That of key "
-                    f"{records.keys[first[False]]:,} does, that of key {records.keys[first[True]]:,} does not. Either "
-                    "convention is readable by itself."
-                )
-                emitter.report(
-                    codes.METADATA_READINGS, message, *(headers(records.members, at) for at in first.values())
-                )
-                return
+    if len(first) == 2:
+        message = (
+            "Only some end offsets in the metadata include the padding of the tar. That of key "
+            f"{records.keys[first[False]]:,} does, that of key {records.keys[first[True]]:,} does not. Either "
+            "convention is readable by itself."
+        )
+        emitter.report(codes.METADATA_READINGS, message, *(headers(records.members, at) for at in first.values()))
 
 
 def _check_extra_rows(emitter: Emitter, records: RangeRecords, rows: Rows) -> None:

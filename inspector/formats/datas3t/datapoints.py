@@ -19,7 +19,7 @@ from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._damage import sampled
 from inspector.formats._kinds import INDEX_ENTRY
-from inspector.formats._tar.damage import missing as tar_missing
+from inspector.formats._tar import damage as tar_damage
 from inspector.formats._tar.header import BLOCK, aligned
 from inspector.formats._tar.resync import Layout
 from inspector.formats.datas3t import DIGITS, METADATA_ROW, datapoint_key
@@ -110,10 +110,8 @@ class RangeRecords:
         ``source`` is the tar, where a small datapoint may be read to find out how the hashes are written.
         """
         self.members = members
-        self.keys = [None] * len(members)
-        for index in range(len(members)):
-            key = datapoint_key(members.path(index))
-            self.keys[index] = None if key is None else key[0]
+        found = (datapoint_key(members.path(index)) for index in range(len(members)))
+        self.keys = [None if key is None else key[0] for key in found]
         if self.index is not None:
             self.index_rows = rows_of(self.index, members)
         self.row_of = array("q", (NONE if key is None else self.row_by_key.get(key, NONE) for key in self.keys))
@@ -262,13 +260,13 @@ def member_with(archive: Archive, key: int) -> int | None:
 # ---- damage as a whole -----------------------------------------------------------------------------------------------
 
 
-def missing(archive: Archive) -> Missing | None:
+def _missing(archive: Archive) -> Missing | None:
     """What is cut off: the metadata may list datapoints that would begin at the end of the file or behind it."""
     begins = archive.detail.rows.begins if isinstance(archive.detail, RangeRecords) else ()
-    return tar_missing(archive, any(begin >= archive.source.size for begin in begins))
+    return tar_damage.missing(archive, any(begin >= archive.source.size for begin in begins))
 
 
-def undecided(archive: Archive) -> str:
+def _undecided(archive: Archive) -> str:
     """That no hash matches, although all headers of the tar do: then the metadata is the suspect."""
     verdicts, wrong = archive.verdicts, VERDICTS.index(Verdict.MISMATCH)
     number = verdicts.count(wrong)
@@ -282,15 +280,21 @@ _MIN_MISMATCHES = 3
 """Fewer datapoints may all have changed."""
 
 
-def landmarks(archive: Archive) -> Sequence[Landmark]:
+def _landmarks(archive: Archive) -> Sequence[Landmark]:
     """The tar headers that the metadata places, or some of them."""
     rows = archive.detail.rows if isinstance(archive.detail, RangeRecords) else Rows()
     return [
-        Landmark(rows.begins[row], 0, b"%0*d." % (DIGITS, rows.ids[row]), _has_name)
+        Landmark(
+            rows.begins[row],
+            0,
+            b"%0*d." % (DIGITS, rows.ids[row]),
+            lambda source, at, name: source.read(at, len(name)) == name,
+        )
         for row in sampled(len(rows))
         if row not in rows.unreadable
     ]
 
 
-def _has_name(source: Source, at: int, name: bytes) -> bool:
-    return source.read(at, len(name)) == name
+DAMAGE = tar_damage.DAMAGE._replace(
+    named=True, beside=(".metadata",), missing=_missing, landmarks=_landmarks, undecided=_undecided
+)

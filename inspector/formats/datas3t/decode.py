@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
 from pathlib import PurePath
 from typing import TypeVar
 
@@ -183,21 +182,17 @@ def datapoint_locations(records: RangeRecords, named: RangeName | None, size: in
     elif records.index is not None and named is not None:
         # Index rows have no keys: they are in the order of the tar, whose keys are contiguous.
         for row in range(len(records.index)):
-            head, blocks, size = records.index[row]
+            head, blocks, stored = records.index[row]
             start = head + blocks * BLOCK
-            found.append(DatapointLocation(named.first + row, head, start, start + size))
-    return found if found and _has_no_gaps(found, size) else None
-
-
-def _has_no_gaps(found: Sequence[DatapointLocation], size: int) -> bool:
-    """Whether each datapoint starts where the one before ends, and all keys differ."""
-    last = aligned(found[-1].stop)
-    valid = found[0].head == 0 and last <= size and len({location.key for location in found}) == len(found)
-    return (
-        valid
-        and all(location.head + BLOCK <= location.start <= location.stop for location in found)
-        and all(aligned(before.stop) == location.head for before, location in pairwise(found))
+            found.append(DatapointLocation(named.first + row, head, start, start + stored))
+    # Each datapoint begins where the one before ends, and all keys differ.
+    heads = [0, *(aligned(location.stop) for location in found)]
+    contiguous = all(
+        location.head == head and head + BLOCK <= location.start <= location.stop
+        for head, location in zip(heads, found, strict=False)
     )
+    differ = len({location.key for location in found}) == len(found)
+    return found if found and contiguous and differ and heads[-1] <= size else None
 
 
 def _decode_unread(

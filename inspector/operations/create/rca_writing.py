@@ -18,10 +18,9 @@ from inspector.core.program.progress import Progress
 from inspector.formats import rca, recognise
 from inspector.formats.rca.blocks import Convention
 from inspector.formats.rca.check import StoredHashes
-from inspector.formats.rca.chunks import ChunkLayer, scan
+from inspector.formats.rca.chunks import ChunkLayer, Layout, scan
 from inspector.formats.rca.findings import report_hashes
 from inspector.formats.rca.hashes import Hashes, compare
-from inspector.formats.rca.chunks import Layout
 from inspector.formats.rca.reading import MAX_HASHED_BYTES
 from inspector.formats.rca.repair import finish
 from inspector.formats.rca.write import Writer, header

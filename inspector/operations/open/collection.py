@@ -15,8 +15,7 @@ from inspector.core.collection import Collection, Orphan, Overlap, Range
 from inspector.core.finding import Finding, first_sentence
 from inspector.core.names import visible
 from inspector.core.numbers import count
-from inspector.formats.datas3t import codes
-from inspector.formats.datas3t import RangeName, range_name
+from inspector.formats.datas3t import RangeName, codes, range_name
 from inspector.operations.open.opening import DATASET_ROOTS, RANGE_FOLDERS
 from inspector.sources.local.folder import Entry, Folder, LocalFolder
 

@@ -10,8 +10,8 @@ from inspector.core.numbers import count, in_bytes
 from inspector.core.pieces import PieceSource, PieceTable
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
-from inspector.formats.rca.hashes import Hashes
 from inspector.formats.rca.chunks import Layout
+from inspector.formats.rca.hashes import Hashes
 from inspector.formats.rca.write import header
 from inspector.operations.create.creating_rca import RcaOptions
 from inspector.operations.create.inputs import gather

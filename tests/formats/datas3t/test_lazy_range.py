@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tarfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
 from hypothesis import given
@@ -80,10 +80,11 @@ def source(archive: Archive) -> Far:
 DATA = build(points(1, 9).items())
 
 
-def test_opening_does_not_read_the_tar() -> None:
-    there = Far(DATA, described(DATA))
+@pytest.mark.parametrize("beside", [described, indexed])
+def test_opening_does_not_read_the_tar(beside: Callable[[bytes], dict[str, bytes]]) -> None:
+    there = Far(DATA, beside(DATA))
     assert recognise(there) is datas3t.FORMAT
-    archive = far(DATA)
+    archive = far(DATA, beside(DATA))
     assert there.reads == source(archive).reads == []
     assert codes(archive) == ["datas3t-headers-not-read"]
     assert len(archive.members) == 9
@@ -112,8 +113,7 @@ def test_all_members_are_read_together() -> None:
 
 
 @given(st.lists(st.integers(0, 2_000), min_size=1, max_size=12), st.sampled_from((described, indexed)))
-def test_sparing_and_full_reads_agree(sizes: list[int], beside: object) -> None:
-    assert callable(beside)
+def test_sparing_and_full_reads_agree(sizes: list[int], beside: Callable[[bytes], dict[str, bytes]]) -> None:
     data = build([(f"{key:020d}.bin", bytes([key]) * size) for key, size in enumerate(sizes, 1)])
     archive, whole = far(data, beside(data)), near(data, beside(data))
     assert list(archive.members) == list(whole.members)
