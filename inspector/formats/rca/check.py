@@ -45,14 +45,11 @@ def _judge(hashes: Hashes, row: int, emitter: Emitter, progress: Progress) -> in
     """Judge the members of one segment; returns how many are verified."""
     progress.advance(0)
     layout, starts = hashes.layout, emitter.members.starts
-    segment = hashes.segment(row)
-    start, stop = hashes.bounds(row)
-    first = bisect_left(starts, start)
-    last = bisect_left(starts, stop, first)
+    first, last = (bisect_left(starts, at) for at in hashes.bounds(row))
     if first == last:
         return 0
     # A blob of which only the beginning decodes is the last that is listed of its segment.
-    damaged = layout.damaged.get(segment)
+    damaged = layout.damaged.get(hashes.segment(row))
     broken = damaged is not None and starts[last - 1] >= layout.blocks.edges[damaged]
     verdict = Verdict.VERIFIED if hashes.proved(row) else Verdict.DOUBTFUL
     for member in range(first, last):
@@ -125,8 +122,7 @@ _COMPARED = (Verdict.VERIFIED, Verdict.MISMATCH)
 def decode_group(archive: Archive, index: int) -> int:
     """See Format.decode_group."""
     blocks = archive.detail.blocks
-    number: int = blocks.segment_of(blocks.at_payload(archive.members.starts[index]))
-    return number
+    return int(blocks.segment_of(blocks.at_payload(archive.members.starts[index])))
 
 
 def thread_copy(archive: Archive) -> Archive:
@@ -211,8 +207,12 @@ class StoredHashes(LazyRows[Checksum]):
         held, verdict = hashes.matched(at), hashes.verdict(at)
         if held:
             return _CONVENTIONS[held] if hashes.conventions_differ(at) else "Right; both conventions agree on it."
+        if at in hashes.repaired:
+            return "Only the stored hash is wrong: the next hash covers it and fits the computed one."
+        if hashes.confirmed_by_chunk(at):
+            return "Only the stored hash is wrong: the metadata of the chunk that the segment fills is the right one."
         if hashes.hash_only(at):
-            return self._only_hash(at)
+            return "It seems that only the stored hash is wrong: it differs from the computed one in one byte."
         if at - 1 in hashes.repaired:
             return "Right once the hash in the reset block that opens the segment is repaired."
         if verdict is Verdict.NOT_CHECKABLE:
@@ -225,10 +225,3 @@ class StoredHashes(LazyRows[Checksum]):
                 "Wrong by both conventions" + "".join(f"; by the other it would be {digest}" for digest in other) + "."
             )
         return "Not compared yet."
-
-    def _only_hash(self, at: int) -> str:
-        if at in self.hashes.repaired:
-            return "Only the stored hash is wrong: the next hash covers it and fits the computed one."
-        if self.hashes.confirmed_by_chunk(at):
-            return "Only the stored hash is wrong: the metadata of the chunk that the segment fills is the right one."
-        return "It seems that only the stored hash is wrong: it differs from the computed one in one byte."

@@ -11,6 +11,7 @@ from hashlib import blake2s
 from itertools import accumulate, islice
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.core.edit import Patch
 from inspector.core.field import Computed, Field, parent
@@ -200,8 +201,18 @@ def scan(source: Source, start: int = 0) -> ChunkLayer:
         chunks.append(Chunk(len(chunks), at, min(at + size, source.size), bits, size, header[bits // 8 :]))
         at, bits = chunks[-1].stop, bits * 2
     tail = (_garbage(source, at, bits, chunks),) if at < source.size else ()
-    truncated = _truncation(chunks[-1]) if chunks and chunks[-1].truncated else None
-    return ChunkLayer(tuple(chunks), tail, False, truncated, start=start)
+    layer = ChunkLayer(tuple(chunks), tail, False, start=start)
+    if not layer.truncated:
+        return layer
+    last = chunks[-1]
+    there = last.stop - last.start
+    missing = last.size - there
+    message = (
+        f"Chunk {last.number + 1} is truncated. Its size field states {in_bytes(last.size)}, and "
+        f"{in_bytes(there)} {verb(there, 'is', 'are')} there. {in_bytes(missing)} {verb(missing, 'is', 'are')} missing "
+        "at the end of the file."
+    )
+    return replace(layer, problem=(codes.TRUNCATED, message, last.header))
 
 
 def _is_begun(source: Source, at: int) -> bool:
@@ -264,17 +275,6 @@ def _wrong(size: int, bits: int, header: bytes, at: int) -> tuple[FindingType, s
             f"{in_bytes(size)}, and {in_bytes(len(header))} are there."
         )
     return None
-
-
-def _truncation(chunk: Chunk) -> tuple[FindingType, str, Span]:
-    there = chunk.stop - chunk.start
-    missing = chunk.size - there
-    message = (
-        f"Chunk {chunk.number + 1} is truncated. Its size field states {in_bytes(chunk.size)}, and "
-        f"{in_bytes(there)} {verb(there, 'is', 'are')} there. {in_bytes(missing)} {verb(missing, 'is', 'are')} missing "
-        "at the end of the file."
-    )
-    return codes.TRUNCATED, message, chunk.header
 
 
 def _garbage(source: Source, at: int, bits: int, chunks: Sequence[Chunk]) -> Field:
@@ -426,10 +426,6 @@ class Layout(Struct):
     def starts(self, blocks: Sequence[int]) -> Computed[int]:
         """Where blocks begin in the file, for a FieldTable."""
         return Computed(len(blocks), lambda at: self.outer_start(blocks[at]))
-
-    def filled(self, at: int) -> Chunk | None:
-        """The chunk that ends at the inner position ``at``, where another one follows it."""
-        return self.filled_chunks().get(at)
 
     def filled_chunks(self) -> dict[int, Chunk]:
         """The chunks that another one follows, by the inner position at which each ends."""

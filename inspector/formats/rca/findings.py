@@ -73,7 +73,7 @@ def resumed_wrongly(hashes: Hashes, row: int) -> bool:
     segment, layout = hashes.segment(row), hashes.layout
     if hashes.verdict(row) is not Verdict.MISMATCH or hashes.final(row) or segment in layout.damaged:
         return False
-    return layout.filled(hashes.bounds(row)[1]) is not None
+    return layout.filled_chunks().get(hashes.bounds(row)[1]) is not None
 
 
 def is_undecided(hashes: Hashes, row: int) -> bool:

@@ -6,7 +6,6 @@ Both go from the beginning to the end. They differ in one rule: ``rcarch`` hashe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from hashlib import blake2s
 
 from inspector.core.names import visible
@@ -54,7 +53,6 @@ class _Reading:
         self._is_last = False
         self.segment = _Segment(1)
         self.found = False
-        self.reset_at_chunk_start = False
 
     def run(self) -> None:
         trace = self.trace
@@ -68,7 +66,7 @@ class _Reading:
                 self._block()
             if not self.found:
                 trace.depth = 0
-                self._final_hash()
+                self._compare(self.metadata, self.metadata_span, "final checksum mismatch")
         finally:
             trace.depth = 0
         if trace.wanted is not None and not self.found:
@@ -154,7 +152,7 @@ class _Reading:
     def _varint(self) -> tuple[int, int, bytes]:
         start, raw, value = self.at, b"", 0
         while len(raw) < _MAX_VARINT:
-            data = next((data for data in self.pieces(1)), b"")
+            data = next(self.pieces(1), b"")
             if not data:
                 raise self._reject("read a varint", (start, start + len(raw)), "The archive ends within a varint.")
             raw += data
@@ -237,28 +235,22 @@ class _Reading:
         )
         if len(payload) < _HASH_SIZE:
             raise self._reject("read the hash", (start, stop), "The reset block has no room for a hash.", known=False)
-        self.reset_at_chunk_start = at_chunk_start
-        self._compare(payload, (stop - _HASH_SIZE, stop), "checksum mismatch")
+        self._compare(payload, (stop - _HASH_SIZE, stop), "checksum mismatch", at_chunk_start=at_chunk_start)
         self.segment = _Segment(number + 1)
         self.segment.update(raw)
         self.segment.update(payload, is_hash=True)
         self._skip(size - _HASH_SIZE)
 
-    def _final_hash(self) -> None:
-        self.reset_at_chunk_start = False
-        self._compare(self.metadata, self.metadata_span, "final checksum mismatch")
-
-    def _compare(self, stored: bytes, span: tuple[int, int], own_message: str) -> None:
+    def _compare(self, stored: bytes, span: tuple[int, int], own_message: str, *, at_chunk_start: bool = False) -> None:
         trace, segment = self.trace, self.segment
-        mine, other = segment.without.digest(), segment.with_hashes.digest()
-        if self.rcarch:
-            mine, other = other, mine
+        digests = segment.without.digest(), segment.with_hashes.digest()
+        mine, other = reversed(digests) if self.rcarch else digests
         action = f"compare the hash of segment {segment.number}"
         trace.state.update({"hashed": segment.hashed, "hash so far": mine.hex()})
-        if stored == mine:
-            trace.step(action, span, f"stored {stored.hex()}, computed {mine.hex()}", "equal")
-            return
         value = f"stored {stored.hex()}, computed {mine.hex()}"
+        if stored == mine:
+            trace.step(action, span, value, "equal")
+            return
         if not self.rcarch:
             message = f"The hash of segment {segment.number} differs."
             cause = f"The specification expects {mine.hex()}."
@@ -269,7 +261,7 @@ class _Reading:
         if stored == other:
             own_message = "final checksum mismatch"
             cause += " Stored is the hash without them, as the specification says."
-        elif self.reset_at_chunk_start:
+        elif at_chunk_start:
             cause += (
                 " The reset block begins a chunk: rcarch itself writes a wrong hash there when it resumes after an "
                 "append that was interrupted at the chunk boundary."
@@ -284,23 +276,19 @@ class _Reading:
         return self.trace.reject(action, span, message, value=value, read=True, known=known or not self.rcarch)
 
 
-def _run(trace: Recorder, *, rcarch: bool) -> None:
-    _Reading(trace, rcarch=rcarch).run()
-
-
 READERS = (
     Reader(
         "spec",
         "the specification",
         ReaderKind.DESCRIBED,
         "Chunks, blocks and hashes as it describes them: hashes leave out the hash bytes of reset blocks.",
-        partial(_run, rcarch=False),
+        lambda trace: _Reading(trace, rcarch=False).run(),
     ),
     Reader(
         "rcarch",
         "rcarch",
         ReaderKind.DESCRIBED,
         "Known of it: hashes include the hash bytes of reset blocks, and its messages for a wrong hash.",
-        partial(_run, rcarch=True),
+        lambda trace: _Reading(trace, rcarch=True).run(),
     ),
 )

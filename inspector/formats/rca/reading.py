@@ -351,12 +351,6 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
         report_hashes(reading.hashes, emitter)
 
 
-def _front(size: int) -> list[Field]:
-    """The bytes before the archive."""
-    note = "They do not belong to the archive, and no reader passes over them."
-    return [Field("bytes before the archive", Kind.GAP, (Span(0, size),), note=note)] if size else []
-
-
 def _decode(source: Source, layout: Layout, emitter: Emitter, progress: Progress) -> None:
     """Lay the fields of the two layers, report what is wrong with them, and decode the members."""
     emitter.archive.inner = layout.raw
@@ -364,13 +358,14 @@ def _decode(source: Source, layout: Layout, emitter: Emitter, progress: Progress
     emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True, heads=True, stream=layout.inner))
     report_structure(layout, source, emitter)
     chunks = layout.chunks
-    tail = () if chunks.corrupt else chunks.tail
+    note = "They do not belong to the archive, and no reader passes over them."
+    front = Field("bytes before the archive", Kind.GAP, (Span(0, chunks.start),), note=note)
     emitter.lay(
         [
-            *_front(chunks.start),
+            *([front] if chunks.start else ()),
             *layer_field(chunks, source),
             *BlobLayerFields(layout, emitter.members, sparing=is_sparing(source)).layer(),
-            *tail,
+            *(() if chunks.corrupt else chunks.tail),
         ]
     )
     Decoding(layout, emitter, progress).run()

@@ -190,7 +190,7 @@ def _end(hashes: Hashes, progress: Progress) -> tuple[int, bytes, bool] | None:
     row, stop = hashes.row(segment), all_blocks.edges[kept]
     progress.begin("Hashing", stop - hashes.bounds(row)[0])
     metadata = digest_of(hashes, row, own_convention(hashes), progress, stop=stop, counted=True)
-    filled = layout.filled(stop)
+    filled = layout.filled_chunks().get(stop)
     # What an append left behind that was to go on in a new chunk: the chunk before says where it began.
     begun = filled is not None and filled.metadata == metadata
     return kept, metadata, begun or (as_written and not layout.chunks.truncated)

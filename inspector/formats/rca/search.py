@@ -17,6 +17,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2s
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -245,20 +246,17 @@ class Search(Follower):
 
     def _in_doubt(self) -> Iterator[tuple[int, int]]:
         """The inner bytes ``[start, stop)`` of runs of segments without a matching hash."""
-        hashes, begun, stop = self._hashes, -1, 0
-        for row in range(len(hashes)):
-            if hashes.segment(row) < 0:
-                continue
-            start, end = hashes.bounds(row)
-            if hashes.proved(row) or (hashes.verdict(row) is Verdict.NOT_CHECKED and hashes.comparable(row)):
-                if begun >= 0:
-                    yield begun, start
-                begun = -1
-            elif begun < 0:
-                begun = start
-            stop = end
-        if begun >= 0 and begun < stop:
-            yield begun, self._inner.size
+        hashes = self._hashes
+
+        def is_doubtful(row: int) -> bool:
+            unread = hashes.verdict(row) is Verdict.NOT_CHECKED and hashes.comparable(row)
+            return not (hashes.proved(row) or unread)
+
+        rows = (row for row in range(len(hashes)) if hashes.segment(row) >= 0)
+        for doubtful, run in groupby(rows, is_doubtful):
+            bounds = list(map(hashes.bounds, run))
+            if doubtful and bounds[0][0] < bounds[-1][1]:
+                yield bounds[0][0], bounds[-1][1]
 
     def _region(self, at: int, stop: int) -> None:
         following: int | None = at
