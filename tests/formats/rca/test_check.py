@@ -33,13 +33,70 @@ from tests.formats.rca.checking import (
 from tests.formats.rca.decoding import codes, message
 
 
-@pytest.mark.parametrize("convention", [build.SPEC, build.RCARCH])
-def test_a_sound_archive_is_verified(convention: str) -> None:
-    archive, sentence = checked(build.archive(ONE, TWO, THREE, convention=convention, extra=b"more"))
-    assert sentence == "3 segments and 6 blobs are verified."
-    assert verdicts(archive) == [WHOLE] * 6
-    assert hash_verdicts(archive) == [WHOLE] * 3
-    assert state_of([archive]) is State.SOUND
+def replaced(data: bytes, at: int, new: bytes) -> bytes:
+    return data[:at] + new + data[at + len(new) :]
+
+
+SHORT_HASH = build.segment(ONE) + build.control_block(0, b"1234") + build.segment(TWO)
+FRAME = build.Compressor()(b"a\0" + b"1" * 99)
+LARGE_WINDOW = build.blob_block(FRAME[:5] + b"\xa0" + FRAME[6:]) + build.blob_block(b"any")  # as of zstd --long=31
+CASES = {
+    **{
+        f"sound, {convention}": (
+            build.archive(ONE, TWO, THREE, convention=convention, extra=b"more"),
+            *("3 segments and 6 blobs are verified.", [WHOLE] * 6, State.SOUND),
+        )
+        for convention in (build.SPEC, build.RCARCH)
+    },
+    "nothing yet": (b"", "It is an empty file: a sound archive that holds nothing yet.", [], State.SOUND),
+    "an empty chunk": (
+        build.chunked(b"", build.digest(b"")),
+        *("1 segment and 0 blobs are verified.", [], State.SOUND),
+    ),
+    "no blob is left": (
+        replaced(build.archive(ONE), 10, b"\xff\xff"),
+        *("1 of 1 segment is damaged; no blob is found.", [], State.DAMAGED),
+    ),
+    # By the specification nothing proves that only the hash is wrong.
+    "a spoilt hash": (
+        replaced(build.archive(ONE, TWO, THREE), 10 + len(build.segment(ONE)) + 2, b"spoilt !"),
+        *("1 of 3 segments disagrees with its hash; 3 of 6 blobs are proved whole.",),
+        *([UNSURE] * 3 + [WHOLE] * 3, State.DAMAGED),
+    ),
+    "torn": (
+        build.archive(ONE) + bytes(40),
+        *("1 segment and 3 blobs are verified; 40 bytes follow that readers ignore.", [WHOLE] * 3, State.TORN),
+    ),
+    "torn at once": (bytes(30), "There is nothing in it that could be checked.", [], State.TORN),
+    "a hash that is cut off": (
+        build.chunked(SHORT_HASH, build.digest(SHORT_HASH[len(build.segment(ONE)) :])),
+        *("1 of 2 segments cannot be checked; 1 of 4 blobs is proved whole.",),
+        *([UNSURE] * 3 + [WHOLE], State.DAMAGED),
+    ),
+    # Its writer may have had more memory, so it is not called damaged.
+    "a window that is too large": (
+        build.chunked(*build.inner([build.segment(ONE), LARGE_WINDOW])),
+        *("1 of 2 segments cannot be checked; 3 of 5 blobs are proved whole.", [WHOLE] * 3, State.WARNING),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_a_check_says_of_an_archive(case: str) -> None:
+    data, sentence, expected, state = CASES[case]
+    archive, said = checked(data)
+    assert said == sentence
+    assert verdicts(archive) == expected
+    assert state_of([archive]) is state
+
+
+def test_what_cannot_be_compared_is_no_damage_and_needs_no_repair() -> None:
+    archive, _ = checked(CASES["a window that is too large"][0])
+    assert codes(archive) == {"rca-zstd-not-read"}
+    assert FORMAT.repairs(archive, Progress()) == []
+    archive, _ = checked(CASES["a hash that is cut off"][0])
+    assert archive.checksums[0].stored == b"1234".hex()
+    assert "cut off" in archive.checksums[0].note
 
 
 @pytest.mark.parametrize("convention", [build.SPEC, build.RCARCH])
@@ -103,13 +160,6 @@ def test_where_decompression_fails_bounds_where_the_damage_lies() -> None:
     assert state_of([archive]) is State.DAMAGED
 
 
-def test_where_no_blob_is_left_none_is_counted() -> None:
-    data = bytearray(build.archive(ONE))
-    data[10:12] = b"\xff\xff"
-    _, sentence = checked(bytes(data))
-    assert sentence == "1 of 1 segment is damaged; no blob is found."
-
-
 @pytest.mark.usefixtures("_both_ways")
 def test_a_change_that_decodes_can_lie_anywhere_in_its_segment() -> None:
     data = bytearray(build.archive(noisy(300), TWO))
@@ -159,15 +209,6 @@ def test_a_hash_that_is_wrong_in_one_byte_seems_to_have_changed_itself(conventio
     assert build.digest(build.segment(ONE)).hex() in finding.message
     assert ("No other hash proves it" in finding.message) == (convention == build.SPEC)
     assert hash_verdicts(archive) == [WRONG, WHOLE if convention == build.SPEC else WRONG, WHOLE]
-
-
-def test_by_the_specification_nothing_proves_that_only_the_hash_is_wrong() -> None:
-    data = bytearray(build.archive(ONE, TWO, THREE, convention=build.SPEC))
-    at = 10 + len(build.segment(ONE)) + 2
-    data[at : at + 8] = b"spoilt !"
-    archive, sentence = checked(bytes(data))
-    assert sentence == "1 of 3 segments disagrees with its hash; 3 of 6 blobs are proved whole."
-    assert verdicts(archive) == [UNSURE] * 3 + [WHOLE] * 3
 
 
 def test_where_the_blocks_may_have_shifted_the_damage_may_lie_further_up() -> None:
@@ -234,20 +275,6 @@ def test_a_blob_that_was_hashed_undecodable_was_written_so() -> None:
     assert finding.severity is Severity.INFO
 
 
-def test_a_segment_that_needs_too_much_memory_is_not_called_damaged() -> None:
-    """Its writer may have had a larger window: zstd --long=31."""
-    compress = build.Compressor()
-    frame = compress(b"a\0" + b"1" * 99)
-    assert not frame[4] & 0x20, "a byte says how large the window is"
-    blobs = build.blob_block(frame[:5] + b"\xa0" + frame[6:]) + build.blob(b"b", b"2", compress)
-    archive, sentence = checked(build.chunked(*build.inner([build.segment(ONE), blobs])))
-
-    assert sentence == f"1 of 2 segments cannot be checked; {len(ONE)} of {len(ONE) + 2} blobs are proved whole."
-    assert state_of([archive]) is State.WARNING
-    assert codes(archive) == {"rca-zstd-not-read"}
-    assert FORMAT.repairs(archive, Progress()) == []
-
-
 def test_what_is_cut_off_is_doubtful_and_what_is_broken_a_mismatch() -> None:
     noise = Random(1).randbytes(400_000)
     data = build.archive(ONE, [(b"small", b"x"), (b"large", noise)])
@@ -259,16 +286,6 @@ def test_what_is_cut_off_is_doubtful_and_what_is_broken_a_mismatch() -> None:
         (Verdict.NOT_CHECKABLE, False),
     ]
     assert "missing" in archive.checksums[1].note
-
-
-def test_a_hash_that_is_cut_off_verifies_nothing() -> None:
-    stream = build.segment(ONE) + build.control_block(0, b"1234") + build.segment(TWO)
-    archive, sentence = checked(build.chunked(stream, build.digest(stream[len(build.segment(ONE)) :])))
-    assert verdicts(archive) == [UNSURE] * 3 + [WHOLE]
-    assert sentence == "1 of 2 segments cannot be checked; 1 of 4 blobs is proved whole."
-    assert archive.checksums[0].stored == b"1234".hex()
-    assert "cut off" in archive.checksums[0].note
-    assert state_of([archive]) is State.DAMAGED
 
 
 def test_an_unreadable_second_header_leaves_the_first_chunk_verified_where_its_hash_fits() -> None:
@@ -285,22 +302,6 @@ def test_too_many_blocks_are_not_checkable(monkeypatch: pytest.MonkeyPatch) -> N
     assert codes(archive) == {"rca-too-many-blocks"}
     assert set(verdicts(archive)) == {UNSURE}
     assert "cannot be checked" in sentence
-
-
-def test_torn_archives_are_whole_up_to_the_tear() -> None:
-    archive, sentence = checked(build.archive(ONE) + bytes(40))
-    assert sentence == "1 segment and 3 blobs are verified; 40 bytes follow that readers ignore."
-    assert state_of([archive]) is State.TORN
-    archive, sentence = checked(bytes(30))
-    assert sentence == "There is nothing in it that could be checked."
-    assert state_of([archive]) is State.TORN
-
-
-def test_an_empty_archive_is_sound() -> None:
-    for data in (b"", build.chunked(b"", build.digest(b""))):
-        archive, sentence = checked(data)
-        assert (state_of([archive]), archive.findings) == (State.SOUND, [])
-        assert data or sentence == "It is an empty file: a sound archive that holds nothing yet."
 
 
 def test_checking_again_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
