@@ -39,6 +39,13 @@ def hashed_rows(data: bytes) -> list[Row]:
         return rows
 
 
+def unpadded(data: bytes) -> list[Row]:
+    """The rows of a tar with end offsets that leave out the padding."""
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        ends = [str(info.offset_data + info.size) for info in archive]
+    return [{**row, "end_offset": end} for row, end in zip(hashed_rows(data), ends, strict=True)]
+
+
 def index_row(offset: int, blocks: int, size: int) -> bytes:
     return struct.pack(">QH", offset, blocks) + size.to_bytes(6, "big")
 

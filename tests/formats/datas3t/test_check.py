@@ -17,7 +17,8 @@ from inspector.formats._tar.reading import WINDOW
 from inspector.operations.check.checking import check_location
 from inspector.sources.local.file import FileSource
 from tests.formats.archives import codes
-from tests.formats.datas3t.range_building import frame, hashed_rows, points, put, put_range, rows_frame
+from tests.formats.datas3t.range_building import frame, hashed_rows, points, put, put_range, rows_frame, unpadded
+from tests.formats.datas3t.range_repairs import Range
 from tests.formats.tar.tar_building import build, decoded
 
 POINTS = points(1, 4)
@@ -28,17 +29,8 @@ NAME = f"{1:020d}-{4:020d}.tar"
 CHKSUM_SPELLINGS = {(148, 0x10), (154, 0x20), (155, 0x20)}
 
 
-class Beside(BytesSource):
-    """A tar in memory with its metadata beside it."""
-
-    def __init__(self, data: bytes, metadata: bytes | None) -> None:
-        super().__init__(data, NAME)
-        self._metadata = metadata
-
-    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
-        if suffix != ".metadata" or instead_of or self._metadata is None:
-            return None
-        return BytesSource(self._metadata, NAME + suffix)
+def beside(data: bytes, metadata: bytes | None) -> Range:
+    return Range(data, metadata, 1, 4)
 
 
 def checked(source: Source) -> tuple[Archive, str]:
@@ -65,20 +57,20 @@ def test_a_sound_range_is_verified(tmp_path: Path) -> None:
 def test_datapoints_of_any_size_are_verified_and_their_padding_is_read(size: int) -> None:
     data = build([(f"{1:020d}.bin", b"before"), (f"{2:020d}.bin", b"m" * size), (f"{3:020d}.bin", b"after")])
     rows = hashed_rows(data)
-    archive, _ = checked(Beside(data, rows_frame(rows)))
+    archive, _ = checked(beside(data, rows_frame(rows)))
     assert verdicts(archive) == [Verdict.VERIFIED] * 3
     if size:
-        archive, _ = checked(Beside(flipped(data, archive.members[1].spans[0].stop - 1, 2), rows_frame(rows)))
+        archive, _ = checked(beside(flipped(data, archive.members[1].spans[0].stop - 1, 2), rows_frame(rows)))
         assert verdicts(archive) == [Verdict.VERIFIED, Verdict.MISMATCH, Verdict.VERIFIED]
     if size % 512:
-        archive, _ = checked(Beside(flipped(data, archive.members[1].spans[0].stop, 2), rows_frame(rows)))
+        archive, _ = checked(beside(flipped(data, archive.members[1].spans[0].stop, 2), rows_frame(rows)))
         assert verdicts(archive) == [Verdict.VERIFIED] * 3
         assert "tar-padding" in codes(archive)
 
 
 def test_a_datapoint_that_does_not_match_its_hash() -> None:
     start = TAR.index(b"point 2")
-    archive, sentence = checked(Beside(flipped(TAR, start + 5, 1), rows_frame(ROWS)))
+    archive, sentence = checked(beside(flipped(TAR, start + 5, 1), rows_frame(ROWS)))
     (finding,) = archive.findings
     assert (finding.code, finding.severity, finding.member) == ("datas3t-hash-mismatch", Severity.ERROR, 1)
     stop = start + len(POINTS[f"{2:020d}.json"])
@@ -95,23 +87,23 @@ def test_a_datapoint_that_does_not_match_its_hash() -> None:
 
 
 def test_a_datapoint_without_a_row() -> None:
-    archive, sentence = checked(Beside(TAR, rows_frame([ROWS[0], *ROWS[2:]])))
+    archive, sentence = checked(beside(TAR, rows_frame([ROWS[0], *ROWS[2:]])))
     assert verdicts(archive)[1] is Verdict.NOT_CHECKABLE
     assert sentence == "3 of 4 datapoints are verified; 1 has no metadata row to compare with."
 
 
 def test_without_metadata_nothing_can_be_checked() -> None:
-    archive, sentence = checked(Beside(TAR, None))
+    archive, sentence = checked(beside(TAR, None))
     assert verdicts(archive) == [Verdict.NOT_CHECKABLE] * 4
     assert sentence == "No hash is recorded for any of the 4 datapoints; 1 other error was found."
-    archive, _ = checked(Beside(flipped(TAR, 1023, 1), None))
+    archive, _ = checked(beside(flipped(TAR, 1023, 1), None))
     assert codes(archive) == ["datas3t-metadata-missing", "tar-padding"]
     assert verdicts(archive) == [Verdict.DOUBTFUL, *[Verdict.NOT_CHECKABLE] * 3]
 
 
 def test_a_cut_off_datapoint_does_not_match() -> None:
     cut = TAR[: TAR.index(b"point 3") + 7]
-    archive, sentence = checked(Beside(cut, rows_frame(ROWS)))
+    archive, sentence = checked(beside(cut, rows_frame(ROWS)))
     assert verdicts(archive) == [Verdict.VERIFIED, Verdict.VERIFIED, Verdict.MISMATCH]
     finding = next(each for each in archive.findings if each.code == "datas3t-hash-mismatch")
     assert "7 bytes (all that remain of" in finding.message
@@ -119,7 +111,7 @@ def test_a_cut_off_datapoint_does_not_match() -> None:
 
 
 def test_the_checksum_table_has_the_hashes_and_then_the_headers() -> None:
-    archive = decoded(Beside(TAR, rows_frame([*ROWS, {**ROWS[0], "id": "9"}])), datas3t.FORMAT)
+    archive = decoded(beside(TAR, rows_frame([*ROWS, {**ROWS[0], "id": "9"}])), datas3t.FORMAT)
     checksums = archive.checksums
     assert len(checksums) == 5 + 4
     assert (checksums[0].verdict, checksums[0].computed) == (Verdict.NOT_CHECKED, "")
@@ -128,7 +120,7 @@ def test_the_checksum_table_has_the_hashes_and_then_the_headers() -> None:
     assert (checksums[0].verdict, checksums[0].computed) == (Verdict.VERIFIED, checksums[0].stored)
     assert (checksums[4].verdict, checksums[4].member) == (Verdict.NOT_CHECKABLE, None)
     assert "no datapoint" in checksums[4].note
-    broken = decoded(Beside(TAR, rows_frame([{**ROWS[0], "id": "x"}, *ROWS[1:]])), datas3t.FORMAT)
+    broken = decoded(beside(TAR, rows_frame([{**ROWS[0], "id": "x"}, *ROWS[1:]])), datas3t.FORMAT)
     assert "id cannot be read" in broken.checksums[0].note
 
 
@@ -138,7 +130,7 @@ def test_rows_that_are_not_written_as_specified() -> None:
         {"id": 2},
         {"begin_offset": "0" + ROWS[1]["begin_offset"]},
     ):
-        archive, _ = checked(Beside(TAR, rows_frame([ROWS[0], {**ROWS[1], **change}, *ROWS[2:]])))
+        archive, _ = checked(beside(TAR, rows_frame([ROWS[0], {**ROWS[1], **change}, *ROWS[2:]])))
         assert codes(archive) == ["datas3t-metadata-spelling"]
         assert next(iter(change)) in archive.findings[0].message
         assert verdicts(archive) == [Verdict.VERIFIED] * 4
@@ -158,7 +150,7 @@ def test_a_repeated_field_in_a_row(field: str, severity: Severity) -> None:
     """Readers of JSON show one of them only, and not all the same."""
     rows = [json.dumps(row) for row in ROWS]
     rows[1] = f"{{{field}, {rows[1][1:]}"
-    archive, _ = checked(Beside(TAR, frame(f"[{','.join(rows)}]".encode())))
+    archive, _ = checked(beside(TAR, frame(f"[{','.join(rows)}]".encode())))
     assert codes(archive) == ["datas3t-metadata-field-twice"]
     (finding,) = archive.findings
     assert finding.severity is severity
@@ -178,7 +170,7 @@ def test_a_repeated_field_in_a_row(field: str, severity: Severity) -> None:
 )
 def test_what_only_looks_like_a_repeated_field(field: str) -> None:
     rows = [f"{{{field}, {json.dumps(row)[1:]}" for row in ROWS]
-    archive, _ = checked(Beside(TAR, frame(f"[{','.join(rows)}]".encode())))
+    archive, _ = checked(beside(TAR, frame(f"[{','.join(rows)}]".encode())))
     assert codes(archive) == []
 
 
@@ -186,22 +178,19 @@ def test_a_missing_field_does_not_hide_a_repeated_one() -> None:
     rows = [json.dumps(row) for row in ROWS]
     rows[1] = f'{{"id":"77", {rows[1][1:]}'
     rows[2] = json.dumps({name: value for name, value in ROWS[2].items() if name != "id"})
-    archive, _ = checked(Beside(TAR, frame(f"[{','.join(rows)}]".encode())))
+    archive, _ = checked(beside(TAR, frame(f"[{','.join(rows)}]".encode())))
     assert "datas3t-metadata-field-twice" in codes(archive)
 
 
 def test_padded_and_unpadded_end_offsets_in_one_range() -> None:
-    archive = decoded(Beside(TAR, rows_frame(ROWS)), datas3t.FORMAT)
-    short = [
-        {**row, "end_offset": str(member.spans[0].stop)} for row, member in zip(ROWS, archive.members, strict=True)
-    ]
-    assert codes(checked(Beside(TAR, rows_frame(short)))[0]) == []
-    mixed, _ = checked(Beside(TAR, rows_frame([short[0], *ROWS[1:]])))
+    short = unpadded(TAR)
+    assert codes(checked(beside(TAR, rows_frame(short)))[0]) == []
+    mixed, _ = checked(beside(TAR, rows_frame([short[0], *ROWS[1:]])))
     assert codes(mixed) == ["datas3t-metadata-readings"]
 
 
 def test_a_check_can_be_cancelled_and_repeated() -> None:
-    archive = decoded(Beside(TAR, rows_frame(ROWS)), datas3t.FORMAT)
+    archive = decoded(beside(TAR, rows_frame(ROWS)), datas3t.FORMAT)
     stopped = Progress()
     stopped.cancel()
     with pytest.raises(Cancelled):
@@ -216,14 +205,14 @@ def test_a_check_can_be_cancelled_and_repeated() -> None:
 def test_a_large_datapoint_is_never_held_in_memory() -> None:
     largest = 0
 
-    class Watched(Beside):
+    class Watched(Range):
         def read(self, offset: int, length: int) -> bytes:
             nonlocal largest
             largest = max(largest, length)
             return super().read(offset, length)
 
     data = build([(f"{1:020d}.bin", bytes(8 << 20)), *((f"{key:020d}.bin", bytes(5000)) for key in range(2, 200))])
-    archive = decoded(Watched(data, rows_frame(hashed_rows(data))), datas3t.FORMAT)
+    archive = decoded(Watched(data, rows_frame(hashed_rows(data)), 1, 199), datas3t.FORMAT)
     largest = 0
     datas3t.FORMAT.check(archive, Emitter(archive), Progress())
     assert largest <= WINDOW + 512
@@ -233,14 +222,14 @@ def test_a_large_datapoint_is_never_held_in_memory() -> None:
 @given(st.integers(0, len(TAR) - 1), st.integers(0, 7))
 def test_any_bit_of_the_tar_is_found(at: int, place: int) -> None:
     """All but those that write a header's checksum, the number unchanged, as other programs do."""
-    archive, _ = checked(Beside(flipped(TAR, at, 1 << place), rows_frame(ROWS)))
+    archive, _ = checked(beside(flipped(TAR, at, 1 << place), rows_frame(ROWS)))
     header = next((at - member.head for member in archive.members if 0 <= at - member.head < 512), 0)
     assert codes(archive) or (header, 1 << place) in CHKSUM_SPELLINGS
 
 
 @given(st.integers(0, len(JSON) - 1), st.integers(0, 7))
 def test_any_bit_of_the_rows_is_found(at: int, place: int) -> None:
-    archive, _ = checked(Beside(TAR, frame(flipped(JSON, at, 1 << place))))
+    archive, _ = checked(beside(TAR, frame(flipped(JSON, at, 1 << place))))
     assert codes(archive)
 
 
@@ -251,7 +240,7 @@ def test_any_bit_of_the_frame_is_found(checksum: bool, data: st.DataObject) -> N
     whole = frame(JSON, checksum=checksum)
     at, place = data.draw(st.integers(0, len(whole) - 1)), data.draw(st.integers(0, 7))
     changed = flipped(whole, at, 1 << place)
-    archive, _ = checked(Beside(TAR, changed))
+    archive, _ = checked(beside(TAR, changed))
     if not codes(archive):
         alone = decoded(BytesSource(changed, NAME + ".metadata"), datas3t.METADATA)
         assert b"".join(datas3t.METADATA.read(alone, 0, Progress())) == JSON
@@ -260,8 +249,8 @@ def test_any_bit_of_the_frame_is_found(checksum: bool, data: st.DataObject) -> N
 
 @given(st.binary(max_size=2000), st.integers(0, len(TAR)), st.binary(max_size=300))
 def test_checking_any_bytes_raises_nothing(tail: bytes, at: int, metadata: bytes) -> None:
-    for beside in (rows_frame(ROWS), metadata):
-        archive, sentence = checked(Beside(TAR[:at] + tail, beside))
+    for rows in (rows_frame(ROWS), metadata):
+        archive, sentence = checked(beside(TAR[:at] + tail, rows))
         assert sentence
         assert Verdict.NOT_CHECKED not in verdicts(archive)
         assert all(row.name for row in archive.checksums)
@@ -339,8 +328,8 @@ def test_the_samples(sample: Callable[[str], Path], name: str, state: State, wor
 
 @pytest.mark.parametrize("frame", [b"not zstd", bytes.fromhex("28b52ffd 00 a0 010000")])
 def test_where_the_metadata_is_not_read_the_rest_is_checked_all_the_same(frame: bytes) -> None:
-    archive, sentence = checked(Beside(flipped(TAR, 1023, 1), frame))
+    archive, sentence = checked(beside(flipped(TAR, 1023, 1), frame))
     assert "tar-padding" in codes(archive)
     assert verdicts(archive) == [Verdict.DOUBTFUL, *[Verdict.NOT_CHECKABLE] * 3]
-    archive, sentence = checked(Beside(TAR, frame))
+    archive, sentence = checked(beside(TAR, frame))
     assert sentence.startswith("No hash was compared, because the metadata was not read")

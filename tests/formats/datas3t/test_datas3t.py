@@ -1,9 +1,7 @@
-import io
 import json
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import zstandard
@@ -23,30 +21,11 @@ from inspector.formats.datas3t import METADATA_KIND as METADATA
 from inspector.formats.datas3t import METADATA_ROW
 from inspector.sources.local.file import FileSource
 from tests.formats.archives import assert_covered, codes
-from tests.formats.datas3t.range_building import index_rows
+from tests.formats.datas3t.range_building import Row, hashed_rows, index_rows, rows_frame, unpadded
 from tests.formats.tar.tar_building import build, content, decoded
 
-Row = dict[str, Any]
 NAME = f"{1:020d}-{4:020d}.tar"
 POINTS = {f"{key:020d}.json": b"point %d " % key * key * 60 for key in range(1, 5)}
-
-
-def rows_of(data: bytes, *, rounded: bool = True) -> list[Row]:
-    """The metadata rows of a tar, as another reader sees it. The hashes are no hashes."""
-    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-        return [
-            {
-                "id": str(int(info.name.split(".")[0])),
-                "begin_offset": str(info.offset),
-                "end_offset": str(info.offset_data + (-(-info.size // 512) * 512 if rounded else info.size)),
-                "data_hash": f"{info.size * 0x9E3779B97F4A7C15 % 2**64:x}",
-            }
-            for info in archive
-        ]
-
-
-def packed(rows: object) -> bytes:
-    return zstandard.ZstdCompressor().compress(json.dumps(rows).encode())
 
 
 @pytest.fixture
@@ -64,7 +43,7 @@ def place(tmp_path: Path) -> Callable[..., Source]:
 
 Place = Callable[..., Source]
 SOUND = build(POINTS.items())
-ROWS = rows_of(SOUND)
+ROWS = hashed_rows(SOUND)
 
 
 def facts(archive: Archive, member: int) -> list[Field]:
@@ -78,9 +57,9 @@ def opened(source: Source) -> Archive:
     return archive
 
 
-@pytest.mark.parametrize("rounded", [True, False])
-def test_a_sound_range(place: Place, rounded: bool) -> None:
-    archive = opened(place(SOUND, metadata=packed(rows_of(SOUND, rounded=rounded))))
+@pytest.mark.parametrize("rows", [ROWS, unpadded(SOUND)], ids=["padded", "unpadded"])
+def test_a_sound_range(place: Place, rows: list[Row]) -> None:
+    archive = opened(place(SOUND, metadata=rows_frame(rows)))
     assert archive.findings == []
     assert [(member.path.decode(), content(archive, member.index)) for member in archive.members] == list(
         POINTS.items()
@@ -98,72 +77,48 @@ def test_a_sound_range(place: Place, rounded: bool) -> None:
 def test_offsets_after_extended_headers_may_point_at_either_header(place: Place) -> None:
     points = {f"{key:020d}.{'e' * 100}": b"x" for key in range(1, 5)}
     data = build(points.items(), tarfile.PAX_FORMAT)
-    rows = rows_of(data)
-    assert opened(place(data, metadata=packed(rows))).findings == []
+    rows = hashed_rows(data)
+    assert opened(place(data, metadata=rows_frame(rows))).findings == []
     rows = [{**row, "begin_offset": str(int(row["end_offset"]) - 1024)} for row in rows]
-    assert opened(place(data, metadata=packed(rows))).findings == []
+    assert opened(place(data, metadata=rows_frame(rows))).findings == []
 
 
-def without_row(rows: list[Row]) -> list[Row]:
-    return [rows[0], *rows[2:]]
+def changed(**fields: str) -> list[Row]:
+    return [ROWS[0], {**ROWS[1], **fields}, *ROWS[2:]]
 
 
-def extra_row(rows: list[Row]) -> list[Row]:
-    return [*rows, {**rows[0], "id": "9"}]
-
-
-def row_twice(rows: list[Row]) -> list[Row]:
-    return [rows[0], *rows]
-
-
-def wrong_begin(rows: list[Row]) -> list[Row]:
-    return [rows[0], {**rows[1], "begin_offset": "999"}, *rows[2:]]
-
-
-def wrong_end(rows: list[Row]) -> list[Row]:
-    return [rows[0], {**rows[1], "end_offset": "999999"}, *rows[2:]]
-
-
-def no_number(rows: list[Row]) -> list[Row]:
-    return [rows[0], {**rows[1], "begin_offset": "twelve"}, *rows[2:]]
-
-
-def backwards(rows: list[Row]) -> list[Row]:
-    return rows[::-1]
+WITHOUT_ROW, WRONG_BEGIN = [ROWS[0], *ROWS[2:]], changed(begin_offset="999")
 
 
 @pytest.mark.parametrize(
-    ("change", "expected", "words"),
+    ("rows", "expected", "words"),
     [
-        (without_row, ["datas3t-metadata-row-missing"], "no row for key 2"),
-        (extra_row, ["datas3t-metadata-row-extra"], "key 9"),
-        (row_twice, ["datas3t-metadata-row-extra"], "duplicate"),
-        (wrong_begin, ["datas3t-metadata-offset"], "begin offset is 999"),
-        (wrong_end, ["datas3t-metadata-offset"], "end offset is 999,999"),
-        (no_number, ["datas3t-metadata-row"], f"begin_offset cannot be read. It belongs to {2:020d}.json."),
-        (backwards, ["datas3t-metadata-order"], "order"),
+        (WITHOUT_ROW, ["datas3t-metadata-row-missing"], "no row for key 2"),
+        ([*ROWS, {**ROWS[0], "id": "9"}], ["datas3t-metadata-row-extra"], "key 9"),
+        ([ROWS[0], *ROWS], ["datas3t-metadata-row-extra"], "duplicate"),
+        (WRONG_BEGIN, ["datas3t-metadata-offset"], "begin offset is 999"),
+        (changed(end_offset="999999"), ["datas3t-metadata-offset"], "end offset is 999,999"),
+        (
+            changed(begin_offset="twelve"),
+            *(["datas3t-metadata-row"], f"begin_offset cannot be read. It belongs to {2:020d}.json."),
+        ),
+        (ROWS[::-1], ["datas3t-metadata-order"], "order"),
     ],
 )
-def test_metadata_that_disagrees(
-    place: Place, change: Callable[[list[Row]], list[Row]], expected: list[str], words: str
-) -> None:
-    archive = opened(place(SOUND, metadata=packed(change(ROWS))))
+def test_metadata_that_disagrees(place: Place, rows: list[Row], expected: list[str], words: str) -> None:
+    archive = opened(place(SOUND, metadata=rows_frame(rows)))
     assert codes(archive) == expected
     assert any(words in finding.message for finding in archive.findings)
-    rowed = [
-        finding
-        for finding in archive.findings
-        if finding.code.startswith(("datas3t-metadata-row", "datas3t-metadata-off"))
-    ]
-    assert all(".tar.metadata" in finding.message for finding in rowed), "the wrong value stands in another file"
+    rowed = ("datas3t-metadata-row", "datas3t-metadata-off")  # the wrong value stands in another file
+    assert all(".tar.metadata" in each.message for each in archive.findings if each.code.startswith(rowed))
     assert len(archive.members) == 4
 
 
 def test_the_row_of_a_datapoint_says_how_it_disagrees(place: Place) -> None:
-    archive = opened(place(SOUND, metadata=packed(wrong_begin(ROWS))))
+    archive = opened(place(SOUND, metadata=rows_frame(WRONG_BEGIN)))
     assert "begin offset is 999" in facts(archive, 1)[0].note
     assert facts(archive, 0)[0].note == "Agrees with the tar."
-    archive = opened(place(SOUND, metadata=packed(without_row(ROWS))))
+    archive = opened(place(SOUND, metadata=rows_frame(WITHOUT_ROW)))
     assert "no row" in facts(archive, 1)[0].note
     assert archive.members[1].digest is None
     assert archive.members[2].digest is not None
@@ -171,7 +126,14 @@ def test_the_row_of_a_datapoint_says_how_it_disagrees(place: Place) -> None:
 
 @pytest.mark.parametrize(
     "metadata",
-    [b"", b"not zstd", packed(ROWS)[:-5], packed({"rows": []}), packed([1, 2]), zstandard.compress(b"[" * 100_000)],
+    [
+        b"",
+        b"not zstd",
+        rows_frame(ROWS)[:-5],
+        rows_frame({"rows": []}),
+        rows_frame([1, 2]),
+        zstandard.compress(b"[" * 100_000),
+    ],
 )
 def test_unreadable_metadata_is_a_finding(place: Place, metadata: bytes) -> None:
     archive = opened(place(SOUND, metadata=metadata))
@@ -193,12 +155,6 @@ def test_metadata_is_a_frame_with_the_suffix_of_metadata(name: str, data: bytes,
     assert datas3t.METADATA.probe(BytesSource(data, name)) is expected
 
 
-def test_a_range_without_metadata(place: Place) -> None:
-    archive = opened(place(SOUND))
-    assert codes(archive) == ["datas3t-metadata-missing"]
-    assert "metadata" in archive.findings[0].message
-
-
 @pytest.mark.parametrize(
     ("names", "name", "expected"),
     [
@@ -212,14 +168,14 @@ def test_a_range_without_metadata(place: Place) -> None:
 )
 def test_names_and_keys(place: Place, names: list[int], name: str, expected: list[str]) -> None:
     data = build([(f"{key:020d}.bin", b"x") for key in names])
-    rows = sorted({row["id"]: row for row in rows_of(data)}.values(), key=lambda row: int(row["id"]))
-    archive = opened(place(data, name=name, metadata=packed(rows)))
+    rows = sorted({row["id"]: row for row in hashed_rows(data)}.values(), key=lambda row: int(row["id"]))
+    archive = opened(place(data, name=name, metadata=rows_frame(rows)))
     assert [code for code in codes(archive) if code != "datas3t-metadata-offset"] == expected
 
 
 @pytest.mark.parametrize(("first", "last", "wrong"), [(1, 3, [4]), (2, 4, [1]), (7, 9, [1, 4])])
 def test_a_wrong_object_name_shows_the_names_inside(place: Place, first: int, last: int, wrong: list[int]) -> None:
-    source = place(SOUND, name=f"{first:020d}-{last:020d}.tar", metadata=packed(ROWS))
+    source = place(SOUND, name=f"{first:020d}-{last:020d}.tar", metadata=rows_frame(ROWS))
     (finding,) = opened(source).findings
     assert finding.code == "datas3t-object-name"
     names = [source.read(start, stop - start).rstrip(b"\0") for start, stop in finding.spans]
@@ -228,13 +184,13 @@ def test_a_wrong_object_name_shows_the_names_inside(place: Place, first: int, la
 
 def test_a_name_in_an_extended_header_is_shown_with_it(place: Place) -> None:
     data = build([(f"{5:020d}.{'e' * 100}", b"x")], tarfile.PAX_FORMAT)
-    (finding,) = opened(place(data, metadata=packed(rows_of(data)))).findings
+    (finding,) = opened(place(data, metadata=rows_frame(hashed_rows(data)))).findings
     assert finding.spans == ((0, 3 * 512),)
 
 
 @pytest.mark.parametrize(("name", "words"), [("1-4.tar", "not stored in the file"), (NAME, "no bytes to show")])
 def test_findings_without_bytes_say_so(place: Place, name: str, words: str) -> None:
-    (finding,) = opened(place(SOUND, name=name, metadata=packed(ROWS) if name != NAME else None)).findings
+    (finding,) = opened(place(SOUND, name=name, metadata=rows_frame(ROWS) if name != NAME else None)).findings
     assert finding.spans == ()
     assert words in finding.message
 
@@ -248,7 +204,7 @@ def test_a_datapoint_with_another_name(place: Place, name: str) -> None:
 
 
 def test_a_destroyed_tar_with_metadata_is_still_datas3t(place: Place) -> None:
-    archive = opened(place(b"\xff" * 3000, metadata=packed(ROWS)))
+    archive = opened(place(b"\xff" * 3000, metadata=rows_frame(ROWS)))
     assert {"tar-checksum", "datas3t-metadata-row-extra"} <= set(codes(archive))
 
 
@@ -264,7 +220,7 @@ def alone(source: Source, decoder: Format) -> Archive:
 
 
 def test_metadata_by_itself(place: Place, tmp_path: Path) -> None:
-    place(SOUND, metadata=packed(ROWS))
+    place(SOUND, metadata=rows_frame(ROWS))
     archive = alone(FileSource(tmp_path / f"{NAME}.metadata"), datas3t.METADATA)
     assert archive.findings == []
     member = archive.members[0]
@@ -278,21 +234,16 @@ def test_metadata_by_itself(place: Place, tmp_path: Path) -> None:
     assert rows.children[3].children[0].value == 4
 
 
-def test_metadata_without_its_tar_is_an_orphan() -> None:
-    archive = alone(BytesSource(packed(ROWS), f"{NAME}.metadata"), datas3t.METADATA)
-    assert codes(archive) == ["datas3t-metadata-orphan"]
-
-
 def test_rows_that_are_wrong_by_themselves() -> None:
     rows = [{**ROWS[0], "begin_offset": "5000"}, {**ROWS[1], "data_hash": "xyz"}]
-    archive = alone(BytesSource(packed(rows), f"{NAME}.metadata"), datas3t.METADATA)
-    assert codes(archive)[1:] == ["datas3t-metadata-row", "datas3t-metadata-offset"]
+    archive = alone(BytesSource(rows_frame(rows), f"{NAME}.metadata"), datas3t.METADATA)
+    assert codes(archive) == ["datas3t-metadata-orphan", "datas3t-metadata-row", "datas3t-metadata-offset"]
     assert "data_hash cannot be read" in archive.fields[-1].children[1].note
 
 
 @given(st.data())
 def test_damaged_metadata_is_covered_and_raises_nothing(data: st.DataObject) -> None:
-    whole = packed(ROWS)
+    whole = rows_frame(ROWS)
     changed = bytearray(whole[: data.draw(st.integers(0, len(whole)))])
     for at in data.draw(st.lists(st.integers(0, max(0, len(changed) - 1)), max_size=3)):
         if changed:
@@ -307,7 +258,7 @@ def test_damaged_metadata_is_covered_and_raises_nothing(data: st.DataObject) -> 
 
 @pytest.mark.parametrize("window", [28, 31])
 def test_metadata_that_needs_too_much_memory_is_not_called_damaged(place: Place, window: int) -> None:
-    frame = bytearray(packed(ROWS))
+    frame = bytearray(rows_frame(ROWS))
     writer = zstandard.ZstdCompressor(write_content_size=False).compressobj()
     frame[:] = writer.compress(zstandard.decompress(bytes(frame))) + writer.flush()
     frame[5] = (window - 10) << 3  # what the frame header says of its window
@@ -319,7 +270,7 @@ def test_metadata_that_needs_too_much_memory_is_not_called_damaged(place: Place,
 
 
 def test_damaged_metadata_gives_no_content() -> None:
-    archive = decoded(BytesSource(packed(ROWS), f"{NAME}.metadata"), datas3t.METADATA)
+    archive = decoded(BytesSource(rows_frame(ROWS), f"{NAME}.metadata"), datas3t.METADATA)
     archive.source = BytesSource(b"shrunk")
     with pytest.raises(MemberError):
         content(archive, 0, datas3t.METADATA)

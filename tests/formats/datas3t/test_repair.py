@@ -15,7 +15,7 @@ from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.repair import Fate
 from inspector.formats import datas3t, tar
 from tests.formats.archives import codes
-from tests.formats.datas3t.range_building import Row, frame, hashed_rows, points, rows_frame
+from tests.formats.datas3t.range_building import Row, frame, hashed_rows, points, rows_frame, unpadded
 from tests.formats.datas3t.range_repairs import Range, checked, made, plans, rows_of
 from tests.formats.tar.tar_building import LONG, build, content, decoded, special
 
@@ -47,11 +47,7 @@ def test_a_sound_range_needs_nothing() -> None:
     assert not plans(range_of(ROWS))
 
 
-UNPADDED = [
-    {**row, "end_offset": str(int(row["begin_offset"]) + 512 + len(data))}
-    for row, data in zip(ROWS, POINTS.values(), strict=True)
-]
-"""The rows with end offsets that leave out the padding."""
+UNPADDED = unpadded(TAR)
 
 WRONG = {
     "missing": None,
@@ -107,11 +103,35 @@ def test_any_rows_are_kept_and_the_others_added(rows: list[Row]) -> None:
     assert not plans(after)
 
 
-def test_unreadable_hashes_are_listed_as_lost() -> None:
-    (repair,) = plans(Range(TAR, b"junk", 1, 6))
-    assert repair.loses == ("The hashes in the unreadable metadata. New ones are computed from the current bytes.",)
-    (repair,) = plans(range_of(changed(ROWS, 2, data_hash="?")))
-    assert repair.loses == ("The readable parts of 1 broken row, possibly with recorded hashes.",)
+LOSSES: dict[str, tuple[Range, str, str]] = {
+    "no frame": (
+        Range(TAR, b"junk", 1, 6),
+        *("The hashes in the unreadable metadata. New ones are computed from the current bytes.", ""),
+    ),
+    "a broken row": (
+        range_of(changed(ROWS, 2, data_hash="?")),
+        *("The readable parts of 1 broken row, possibly with recorded hashes.", ""),
+    ),
+    "a second hash": (
+        range_of([*ROWS, {**ROWS[-1], "data_hash": "1"}]),
+        *("Extra rows for key 6 with other hashes; the first row for each key stays.", ""),
+    ),
+    "a row of a missing datapoint": (
+        range_of([*ROWS, {"id": "7", "begin_offset": "0", "end_offset": "512", "data_hash": "1"}]),
+        "The rows for key 7, with their hashes.",
+        "The tar is assumed complete, although the metadata has rows for key 7, which it does not contain.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LOSSES)
+def test_what_is_lost_and_assumed_is_said_before_metadata_is_rebuilt(case: str) -> None:
+    before, loss, claim = LOSSES[case]
+    (repair,) = plans(before)
+    assert repair.loses == (loss,)
+    assert repair.claim.endswith(claim)
+    # New hashes are those of the bytes as they are.
+    assert rows_of(made(before, repair)) == ROWS
 
 
 def test_a_recorded_hash_is_preserved_on_a_mismatch() -> None:
@@ -129,32 +149,10 @@ def test_a_recorded_hash_is_preserved_on_a_mismatch() -> None:
     assert rows_of(made(after, again)) == rows_of(made(before, trust)) == ROWS
 
 
-def test_dropping_the_row_of_a_missing_datapoint_needs_consent() -> None:
-    rows = [*ROWS, {"id": "7", "begin_offset": "0", "end_offset": "512", "data_hash": "1"}]
-    (repair,) = plans(range_of(rows))
-    assert repair.claim.endswith(
-        "The tar is assumed complete, although the metadata has rows for key 7, which it does not contain."
-    )
-    assert repair.loses == ("The rows for key 7, with their hashes.",)
-    assert rows_of(made(range_of(rows), repair)) == ROWS
-
-
-def test_a_second_hash_of_a_datapoint_is_listed_as_lost() -> None:
-    before = range_of([*ROWS, {**ROWS[-1], "data_hash": "1"}])
-    (repair,) = plans(before)
-    assert repair.loses == ("Extra rows for key 6 with other hashes; the first row for each key stays.",)
-    assert rows_of(made(before, repair)) == ROWS
-
-
 def test_end_offsets_without_padding_stay_unpadded() -> None:
-    ends = {
-        row["id"]: str(int(row["begin_offset"]) + 512 + len(data))
-        for row, data in zip(ROWS, POINTS.values(), strict=True)
-    }
-    rows = [{**row, "end_offset": ends[row["id"]]} for row in ROWS]
-    before = range_of([row for row in rows if row["id"] != "5"])
+    before = range_of([row for row in UNPADDED if row["id"] != "5"])
     (repair,) = plans(before)
-    assert rows_of(made(before, repair)) == rows
+    assert rows_of(made(before, repair)) == UNPADDED
 
 
 def test_metadata_of_a_damaged_tar_is_not_rebuilt() -> None:
