@@ -29,7 +29,6 @@ from inspector.operations.audit.targets import archives_in, seen_of
 from inspector.operations.check.checking import (
     CheckReport,
     check_location,
-    read_location,
     read_names,
     unreadable,
     with_finding,
@@ -44,7 +43,6 @@ from inspector.operations.protocol.audit_views import MAX_STORED_FINDINGS, NO_AR
 from inspector.operations.protocol.check_views import CheckTarget, ReportKind
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.s3.responses import Seen
 
 LISTING = "Listing"
 STALL_SECONDS = 600.0
@@ -91,20 +89,21 @@ def examine(job: Job, progress: Progress, see: Callable[[CheckReport], None] = l
         report = unreadable(target.location, target.why)
     elif target.names_only:
         report = read_names(target.location, target.connection)
-    elif job.quick:
-        report = read_location(target.location, progress, target.connection, seen=_seen(target))
     else:
-        report = check_location(target.location, progress, target.connection, seen=_seen(target), place=target.place)
+        report = check_location(
+            target.location,
+            progress,
+            target.connection,
+            seen=target.seen or seen_of(target),
+            place=target.place,
+            quick=job.quick,
+        )
     if target.readers:
         report = with_readers(report, SubProgress(progress, progress.done, progress.done))
     if target.overlaps:
         report = with_finding(report, RANGE_OVERLAP.finding(target.overlaps))
     see(report)
     return outcome_of(job, report, time.perf_counter() - start)
-
-
-def _seen(target: CheckTarget) -> Seen | None:
-    return target.seen or seen_of(target)
 
 
 def lost(job: Job, sentence: str, *, again: bool = False) -> JobOutcome:

@@ -44,16 +44,7 @@ from inspector.sources.s3.responses import Seen
 
 _PARTS_OF_WORK = 4
 """Reading the structure counts as one of so many parts of the work of a check."""
-"""The code of the finding that a change by this program was interrupted."""
 INCOMPLETE = "not all of it could be read, so nothing is known about the rest."
-STATES = {
-    State.SOUND: "Sound",
-    State.WARNING: "Warning",
-    State.TORN: "Torn",
-    State.DAMAGED: "Damaged",
-    State.UNREADABLE: "Unreadable",
-}
-"""The first word of the sentence about an archive."""
 
 
 class CheckReport(Struct, frozen=True):
@@ -88,31 +79,23 @@ def check_location(
     *,
     seen: Seen | None = None,
     place: Source | S3Prefix | None = None,
+    quick: bool = False,
 ) -> CheckReport:
     """Open, decode and check what is at ``location``; if it cannot be opened, the report says so. Raises Cancelled.
 
-    ``seen`` and ``place`` are as in open_location.
+    ``seen`` and ``place`` are as in open_location. ``quick``: open and decode only; the state is None if nothing wrong
+    was seen.
     """
     try:
         with cancelling(progress):
             opened = open_location(location, connection, seen=seen, place=place)
-    except NoRangeError as error:
-        return _without_ranges(location, error)
+    except NoRangeError as error:  # a folder whose ranges are all missing, as the files that describe them show
+        return _unopened(location, State.DAMAGED, error.collection.findings, judgement(State.DAMAGED, str(error)))
     except SourceError as error:
         return unreadable(location, str(error))
-    opened.read_ahead = True
-    return check_opened(location, opened, progress)
-
-
-def read_location(
-    location: str, progress: Progress, connection: Connection = DEFAULT, *, seen: Seen | None = None
-) -> CheckReport:
-    """Open and decode only: the state is None if nothing wrong was seen. Raises Cancelled."""
-    try:
-        with cancelling(progress):
-            opened = open_location(location, connection, seen=seen)
-    except SourceError as error:
-        return unreadable(location, str(error))
+    if not quick:
+        opened.read_ahead = True
+        return check_opened(location, opened, progress)
     deque(opened.read_all(progress), maxlen=0)
     report = report_of(location, opened, "")
     if report.state is not State.SOUND:
@@ -133,19 +116,17 @@ def read_names(location: str, connection: Connection = DEFAULT) -> CheckReport:
     errors = [each.message for each in findings if each.severity is Severity.ERROR]
     state = State.DAMAGED if errors else State.SOUND
     said = errors or [each.message for each in findings] or [f"{collection.title} without gaps."]
-    return CheckReport(location, "datas3t", state, 0, 0, (), findings, {}, judgement(state, said[0]))
+    return _unopened(location, state, findings, judgement(state, said[0]))
 
 
 def unreadable(location: str, sentence: str) -> CheckReport:
     """The report on a location that could not be opened."""
-    finding = codes.NOT_READ.finding(sentence)
-    return CheckReport(strip_credentials(location), None, State.UNREADABLE, 0, 0, (), (finding,), {}, sentence)
+    return _unopened(location, State.UNREADABLE, (codes.NOT_READ.finding(sentence),), sentence)
 
 
-def _without_ranges(location: str, error: NoRangeError) -> CheckReport:
-    """The report on a folder whose ranges are all missing, as the files that describe them show."""
-    sentence, name = judgement(State.DAMAGED, str(error)), strip_credentials(location)
-    return CheckReport(name, "datas3t", State.DAMAGED, 0, 0, (), error.collection.findings, {}, sentence)
+def _unopened(location: str, state: State, findings: Sequence[Finding], sentence: str) -> CheckReport:
+    known = None if state is State.UNREADABLE else "datas3t"
+    return CheckReport(strip_credentials(location), known, state, 0, 0, (), findings, {}, sentence)
 
 
 def check_opened(location: str, opened: Location, progress: Progress) -> CheckReport:
@@ -304,7 +285,7 @@ def with_finding(report: CheckReport, finding: Finding) -> CheckReport:
 
 def judgement(state: State, why: str) -> str:
     """The sentence about an archive: its state, and why if that is known."""
-    return f"{STATES[state]}: {why}" if why else f"{STATES[state]}."
+    return f"{state.capitalize()}: {why}" if why else f"{state.capitalize()}."
 
 
 def verdict_counts(archive: Archive) -> Counter[Verdict]:
@@ -316,40 +297,43 @@ def verdict_counts(archive: Archive) -> Counter[Verdict]:
 
 def state_of(archives: Iterable[Opened]) -> State:
     """The worst state of all archives, according to their findings."""
-    states = [State.SOUND]
-    for archive in archives:
-        if archive.decoder is None or archive.unreadable:
-            return State.UNREADABLE
-        states.append(state_from(archive.decoder.torn, archive.findings))
-    return max(states, key=lambda each: each.rank)
+    states = [_state_of(archive, archive.findings) for archive in archives]
+    return max(states, key=lambda each: each.rank, default=State.SOUND)
 
 
 def own_state(archive: Opened) -> State:
     """The state of one range by itself, without findings that come from the names of other ranges."""
+    others = frozenset(map(id, archive.given_findings))
+    own = [each for each in archive.findings if each.code != OVERLAP and id(each) not in others]
+    return _state_of(archive, own)
+
+
+def _state_of(archive: Opened, findings: Sequence[Finding]) -> State:
+    """The state of an archive that follows from these findings."""
     if archive.decoder is None or archive.unreadable:
         return State.UNREADABLE
-    from_collection = frozenset(map(id, archive.given_findings))
-    own = (each for each in archive.findings if each.code != OVERLAP and id(each) not in from_collection)
-    return state_from(archive.decoder.torn, own)
+    return state_from(archive.decoder.torn, findings)
 
 
-def state_from(torn: frozenset[str], findings: Iterable[Finding]) -> State:
+def state_from(torn: frozenset[str], findings: Sequence[Finding]) -> State:
     """The state that follows from these findings; ``torn`` are the codes of an interrupted write."""
-    state = State.SOUND
-    explained = False
-    for finding in findings:
-        explained |= finding.code in NOT_INTERRUPTED
-        if finding.severity is Severity.INFO or is_cause(finding):
-            continue
-        state = max(state, _state_of_finding(finding, torn), key=lambda each: each.rank)
-    return State.DAMAGED if explained and state is State.TORN else state
+    states = (_state_of_finding(each, torn) for each in findings if _counts(each))
+    state = max(states, key=lambda each: each.rank, default=State.SOUND)
+    explained = state is State.TORN and any(each.code in NOT_INTERRUPTED for each in findings)
+    return State.DAMAGED if explained else state
+
+
+def _counts(finding: Finding) -> bool:
+    """Whether a finding is above info, and no cause of others."""
+    return finding.severity is not Severity.INFO and not is_cause(finding)
 
 
 def main_finding(archive: Opened) -> tuple[int, Finding] | None:
     """The finding of an archive to name first, and how bad it is: its cause, or the first that gives the state."""
     torn = archive.decoder.torn if archive.decoder is not None else frozenset[str]()
-    wrong = [each for each in tuple(archive.findings) if each.severity is not Severity.INFO and not is_cause(each)]
-    worst = max(wrong, key=lambda each: _state_of_finding(each, torn).rank, default=None)
+    worst = max(
+        filter(_counts, tuple(archive.findings)), key=lambda each: _state_of_finding(each, torn).rank, default=None
+    )
     rank = _state_of_finding(worst, torn).rank if worst is not None else 0
     cause = next((each for each in archive.findings[:1] if is_cause(each)), worst)
     return None if cause is None else (rank, cause)

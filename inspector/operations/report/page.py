@@ -24,7 +24,7 @@ from inspector.core.source import Source, SourceError, blocks, is_sparing
 from inspector.core.verdict import State, Verdict
 from inspector.drawing.palette import COLOURS, MARKS, Mark, Scheme
 from inspector.formats._causes.diagnosis import Placed, cause_sentence, folded
-from inspector.operations.check.checking import STATES, CheckReport, own_state
+from inspector.operations.check.checking import CheckReport, own_state
 from inspector.operations.check.report import archive_readers
 from inspector.operations.diagram.drawing import Shades, diagram_svg
 from inspector.operations.diagram.shape import diagram_of_all
@@ -181,7 +181,9 @@ class _Article:
         cause = next(filter(None, (cause_sentence(each.findings) for each in report.archives)), "")
         said = _said(report.sentence)
         if self._redact:
-            said = f"{STATES[report.state]}." if report.state else "Nothing wrong was seen; not everything was read."
+            said = (
+                f"{report.state.capitalize()}." if report.state else "Nothing wrong was seen; not everything was read."
+            )
         yield f"<h1>{escape(self.title)}</h1>\n"
         yield f'<p class="state {_class(report.state)}">{escape(said)}</p>\n'
         yield f'<p class="cause">Cause: {escape(_said(cause))}</p>\n' if cause and not self._redact else ""
