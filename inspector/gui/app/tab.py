@@ -42,7 +42,6 @@ from inspector.gui.kit.text import without_marks
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.byte import BytePanel
 from inspector.gui.panels.checksums import ChecksumsPanel
-from inspector.gui.panels.coverage.dock import CoverageDock
 from inspector.gui.panels.findings import FindingsPanel
 from inspector.gui.panels.members import MembersPanel
 from inspector.gui.panels.structure import StructurePanel
@@ -55,6 +54,7 @@ if TYPE_CHECKING:  # each panel is loaded when it is made
     from inspector.gui.panels.changing.header import HeaderPanel
     from inspector.gui.panels.changing.repair import RepairPanel
     from inspector.gui.panels.changing.trials import ExperimentPanel, ReplayPanel
+    from inspector.gui.panels.coverage.panel import CoveragePanel
     from inspector.gui.panels.diagram.panel import DiagramPanel
     from inspector.gui.panels.reader import ReaderPanel
     from inspector.gui.panels.requests import RequestsPanel
@@ -68,7 +68,7 @@ SIDE_SHARES = ((55, 22), (45, 18))
 MAX_BOTTOM_HEIGHT = 320
 """The greatest initial height of the bottom panels."""
 LEFT, RIGHT = SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
-FOOT = Qt.DockWidgetArea.BottomDockWidgetArea
+TOP, FOOT = Qt.DockWidgetArea.TopDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea
 DOCKS_VERSION = 7
 """The version of the dock arrangement; a stored one of another version is ignored."""
 P = TypeVar("P", bound=QWidget)
@@ -108,6 +108,7 @@ class Tab(Page):
     experiment_panel: Late[ExperimentPanel] = Late("Experiment")
     diagram: Late[DiagramPanel] = Late("Diagram")
     replay_panel: Late[ReplayPanel] = Late("Replay")
+    coverage: Late[CoveragePanel] = Late("Coverage")
 
     def __init__(
         self, document: Document, temp_dir: TempDir, connections: Connections, parent: QWidget | None = None
@@ -154,11 +155,8 @@ class Tab(Page):
         self.members.drag_with(self.temp_files.files)
         self.findings.exportRequested.connect(self.export_flow.ask_report)
         self.findings.repairRequested.connect(self.plan_repairs)
-        self.coverage = card(CoverageDock(document))
-        self.docks["Coverage"] = self.coverage
         self.area.setCentralWidget(card(self.hex_pane))
         self.panes = PaneFocus(document, self.area, self.hex_pane, self.docks)
-        self.area.addDockWidget(Qt.DockWidgetArea.TopDockWidgetArea, self.coverage)
         for name, row in PANELS.items():
             if row.side is FOOT and name != "Findings":
                 self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
@@ -167,7 +165,7 @@ class Tab(Page):
         for dock in self.docks.values():
             if isinstance(dock, LateDock):
                 dock.hide()  # else it would be shown, and its panel made, with the tab
-        says = {name: partial(row.says, self) for name, row in PANELS.items() if row.side is FOOT}
+        says = {name: partial(row.says, self) for name, row in PANELS.items() if row.side in (FOOT, TOP)}
         self.quiet = QuietPanels(self.docks, says, self)
         self.dock_titles = DockTitles(self.area, self.docks.values())
         self._hidden: list[QDockWidget] = []
@@ -225,7 +223,7 @@ class Tab(Page):
     @property
     def settled(self) -> bool:
         """Whether all requests are answered and shown."""
-        return self.document.settled and self.coverage.settled
+        return self.document.settled and not (self.is_made("Coverage") and not self.coverage.settled)
 
     def report(self, sentence: str) -> None:
         self.document.reported.emit(sentence)
@@ -318,6 +316,7 @@ class Tab(Page):
         """Name the number of findings; show what now has something to say, and new errors and warnings in front."""
         counts = dict(self.document.status.counts)
         self.docks["Findings"].setWindowTitle(_title("Findings", sum(counts.values())))
+        self.docks["Coverage"].toggleViewAction().setVisible(self.document.status.collection)
         self.docks["Header"].toggleViewAction().setVisible(self.document.status.header_edited)
         if self.document.status.header_edited:
             _ = self.header  # it knows what an edit of the header would write, also while it is closed
@@ -413,7 +412,6 @@ class Tab(Page):
         # Qt creates new tab bars; until the old ones are deleted, they are painted over the panels.
         for bar in self.area.findChildren(QTabBar):
             QCoreApplication.sendPostedEvents(bar, QEvent.Type.DeferredDelete)
-        self.coverage.update_visibility()
         return restored
 
     def show_speaking(self, closed: Collection[str]) -> None:
@@ -427,8 +425,6 @@ class Tab(Page):
         with held():
             for dock in self.docks.values():
                 dock.show()
-        self.coverage.update_visibility()
-        self.coverage.resize_to_bands()
         width, height = self.width(), self.height()
         members, structure, byte, findings = (self.docks[name] for name in ("Members", "Structure", "Byte", "Findings"))
         # What rows of 16 bytes and the names beside them leave.
@@ -444,6 +440,12 @@ class Tab(Page):
         self.area.resizeDocks([findings], [foot], Qt.Orientation.Vertical)
         findings.raise_()
         self.show_speaking(())
+        self.fit_coverage()
+
+    def fit_coverage(self) -> None:
+        """Show the first bands in full, once they are known."""
+        if self.is_made("Coverage") and (height := self.coverage.wanted_height):
+            self.area.resizeDocks([self.docks["Coverage"]], [height], Qt.Orientation.Vertical)
 
     def arrangement(self) -> QByteArray:
         """The arrangement of the docks, to be stored."""
@@ -632,5 +634,11 @@ PANELS: dict[str, Panel] = {
         ),
         height=(420, 45),
     ),
+    "Coverage": Panel(
+        TOP,
+        says=lambda tab: tab.document.status.collection,
+        place="coverage.panel.CoveragePanel",
+        wires={"datasetsLoaded": lambda tab: tab.fit_coverage},
+    ),
 }
-"""All panels but Coverage, which shows itself, in the order of their tabs."""
+"""All panels, in the order of their tabs."""

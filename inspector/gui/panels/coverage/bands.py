@@ -9,9 +9,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, groupby
+from typing import NamedTuple
 
 import numpy as np
-from msgspec import Struct
 
 from inspector.operations.protocol.coverage_views import RANGE_STATES, RangeState
 
@@ -34,7 +34,7 @@ def states_in(shown: int) -> list[RangeState]:
     return [state for state in RANGE_STATES if shown & _BITS[state]]
 
 
-class Run(Struct, frozen=True):
+class Run(NamedTuple):
     """Adjacent pixel columns ``[left, right)`` that show the same set."""
 
     left: int
@@ -56,11 +56,6 @@ class Intervals:
                 reached = last
             elif last > reached:
                 self.lasts[-1] = reached = last
-
-    def intersects(self, start: int, stop: int) -> bool:
-        """Whether any interval contains a key of ``[start, stop)``."""
-        at = bisect_left(self.lasts, start)
-        return at < len(self.firsts) and self.firsts[at] < stop
 
     def first_in(self, start: int, stop: int) -> tuple[int, int] | None:
         """The first interval that contains a key of ``[start, stop)``, None if none does."""
@@ -89,43 +84,38 @@ class Band:
         )
         self.overlaps = Intervals(overlaps)
         self.orphans = Intervals(orphans)
-        by_last = sorted(range(len(self.lasts)), key=self.lasts.__getitem__)
-        self._sorted_lasts = [self.lasts[at] for at in by_last]
-        self._order = np.asarray(by_last, np.int64)
-        self._counts_by_first, self._counts_by_last = self._sums(bytes(len(self.firsts)))
-
-    def __len__(self) -> int:
-        return len(self.firsts)
+        self._by_last = np.argsort(np.array(self.lasts, object), kind="stable")  # keys have up to 20 digits
+        self._sorted_lasts = sorted(self.lasts)
+        self.set_states(bytes(len(self.firsts)))
 
     def set_states(self, states: bytes) -> None:
         """Set the state of each range, as positions in RANGE_STATES."""
-        self._counts_by_first, self._counts_by_last = self._sums(states)
+        is_in = np.frombuffer(states, np.uint8) == np.arange(len(RANGE_STATES), dtype=np.uint8)[:, None]
+        # For each state, how many of the first so many ranges have it: in order of first key, and of last key.
+        self._begun, self._ended = (
+            np.cumsum(np.insert(each, 0, False, axis=1), axis=1) for each in (is_in, is_in[:, self._by_last])
+        )
 
-    def _sums(self, states: bytes) -> tuple[np.ndarray, np.ndarray]:
-        """For each state, how many of the first ``i`` ranges have it: in order of first key, and of last key."""
-        codes = np.frombuffer(states, np.uint8)
-        each = np.arange(len(RANGE_STATES), dtype=np.uint8)[:, None]
-        return tuple(
-            np.concatenate((np.zeros((len(each), 1), np.int64), np.cumsum(row == each, axis=1)), axis=1)
-            for row in (codes, codes[self._order])
-        )  # type: ignore[return-value]  # two rows give two tables
+    def _met(self, columns: Sequence[tuple[int, int]]) -> np.ndarray:
+        """How many ranges with each state have a key of each column."""
+        begun = [bisect_left(self.firsts, stop) for _, stop in columns]
+        ended = [bisect_left(self._sorted_lasts, first) for first, _ in columns]
+        met: np.ndarray = self._begun[:, begun] - self._ended[:, ended]
+        return met
 
     # ---- columns -----------------------------------------------------------------------------------------------
 
     def sets(self, keys: Keys) -> list[int]:
         """The set of each pixel column."""
         columns = [keys.column(x) for x in range(keys.width)]
-        starts = [bisect_left(self.firsts, stop) for _, stop in columns]
-        ended = [bisect_left(self._sorted_lasts, first) for first, _ in columns]
-        intersecting = self._counts_by_first[:, starts] > self._counts_by_last[:, ended]
-        found = (intersecting * np.array(list(_BITS.values()), np.int64)[:, None]).sum(axis=0).tolist()
-        more = ((self.gaps, GAP), (self.overlaps, OVERLAP), (self.orphans, ORPHAN))
-        for intervals, mark in more:
+        found: list[int] = ((self._met(columns) > 0) * np.array(list(_BITS.values()))[:, None]).sum(axis=0).tolist()
+        for intervals, mark in ((self.gaps, GAP), (self.overlaps, OVERLAP), (self.orphans, ORPHAN)):
             if intervals.firsts:
                 found = [
-                    each | mark * intervals.intersects(*column) for each, column in zip(found, columns, strict=True)
+                    each | mark * (intervals.first_in(*column) is not None)
+                    for each, column in zip(found, columns, strict=True)
                 ]
-        return list(found)
+        return found
 
     def runs(self, keys: Keys) -> list[Run]:
         """Runs of columns with the same set; empty sets are left out."""
@@ -151,28 +141,18 @@ class Band:
 
     # ---- ranges ------------------------------------------------------------------------------------------------
 
-    def candidates(self, first: int, stop: int) -> range:
-        """Indices that include all ranges with a key of ``[first, stop)``, and maybe others."""
-        return range(bisect_left(self._reach, first), bisect_left(self.firsts, stop))
-
     def at(self, first: int, stop: int) -> int | None:
         """The last range to start of those with a key of ``[first, stop)``, None if there is none."""
-        return next((each for each in reversed(self.candidates(first, stop)) if self.lasts[each] >= first), None)
-
-    def count(self, first: int, stop: int) -> int:
-        """How many ranges contain a key of ``[first, stop)``."""
-        return bisect_left(self.firsts, stop) - bisect_left(self._sorted_lasts, first)
+        near = range(bisect_left(self._reach, first), bisect_left(self.firsts, stop))
+        return next((each for each in reversed(near) if self.lasts[each] >= first), None)
 
     def tally(self, first: int, stop: int) -> list[tuple[RangeState, int]]:
         """How many ranges with a key of ``[first, stop)`` have each state; states without ranges are left out."""
-        intersecting = (
-            self._counts_by_first[:, bisect_left(self.firsts, stop)]
-            - self._counts_by_last[:, bisect_left(self._sorted_lasts, first)]
-        )
-        return [(state, number) for state, number in zip(RANGE_STATES, intersecting.tolist(), strict=True) if number]
+        counted = self._met([(first, stop)])[:, 0].tolist()
+        return [(state, number) for state, number in zip(RANGE_STATES, counted, strict=True) if number]
 
 
-class Keys(Struct, frozen=True):
+class Keys(NamedTuple):
     """The visible part of the key axis: keys ``[start, stop)`` across ``width`` pixels. Keys have up to 20 digits."""
 
     start: int
@@ -195,7 +175,7 @@ class Keys(Struct, frozen=True):
 
     def sized(self, width: int) -> Keys:
         """The same keys across ``width`` pixels."""
-        return Keys(self.start, self.stop, max(1, width))
+        return self._replace(width=max(1, width))
 
     def zoomed(self, steps: int, x: int, limits: Keys) -> Keys:
         """Half as many keys per step, or twice as many per negative step; the key at ``x`` stays in place."""

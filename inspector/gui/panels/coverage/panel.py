@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QWidget
 
 from inspector.core.collection import Range
 from inspector.core.numbers import plural
 from inspector.gui.document.document import Document, Selection
-from inspector.gui.kit.building import LINE, dressed, in_column, in_row, scrolling
+from inspector.gui.kit.building import LINE, in_column, in_row, scrolling
 from inspector.gui.kit.listing import read_pages
 from inspector.gui.kit.style import GRID, secondary
-from inspector.gui.kit.widgets import ElidedLabel, Emptiable, debounce, push_button, sentence_label
-from inspector.gui.panels.coverage.painting import CoverageLegend
-from inspector.gui.panels.coverage.view import BandView
+from inspector.gui.kit.widgets import ElidedLabel, Emptiable, debounce, sentence_label
+from inspector.gui.panels.coverage.view import BandView, CoverageLegend
 from inspector.operations.protocol.coverage_views import DatasetRow, RangePlace
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import LayerKind, Page
@@ -30,9 +29,11 @@ _CHANGING = (ArchiveRequests.decode, ArchiveRequests.check)
 
 MAX_DATASETS = 300
 """Datasets that get a band; the rest is only counted."""
+VISIBLE_DATASETS = 3
+"""Datasets that fit into the initial height of the panel."""
+_TITLE_PX = 30
+"""Pixels: the height of a dock's title."""
 _ORIGIN = "coverage"
-BUTTON_PADDING_PX = 34
-"""Pixels around the text of a button, enough for any theme."""
 
 
 class CoveragePanel(QWidget):
@@ -59,16 +60,11 @@ class CoveragePanel(QWidget):
         self._stack = Emptiable(self._area)
         self._stack.show_sentence("Listing the ranges…")
         self.setFocusProxy(self._stack)
-        self.buttons = [
-            self._button("+", "Zoom In", "Show fewer keys (+, or the wheel)", 1),
-            self._button("−", "Zoom Out", "Show more keys (-, or the wheel)", -1),
-            self._button("All", "Show All Keys", "Show all keys of the dataset (0)", 0),
-        ]
-        foot = in_row((self.description, 1), self.legend, *self.buttons, edge=LINE, gap=GRID)
+        foot = in_row((self.description, 1), self.legend, edge=LINE, gap=GRID)
         in_column((self._stack, 1), foot, on=self)
         self._number = 0
         self._codes = bytearray()
-        self._is_waiting = self._stale = False
+        self._is_waiting = False
         self._timer = debounce(self, POLL_MS, self._request_states)
         document.selected.connect(self._follow)
         document.rowsChanged.connect(self._schedule_states)
@@ -76,24 +72,11 @@ class CoveragePanel(QWidget):
         document.lost.connect(self._stop)
         document.client.ask(ArchiveRequests.datasets).then(self._datasets_received, self._stack.show_sentence)
 
-    def _button(self, text: str, name: str, tip: str, steps: int) -> QPushButton:
-        button = dressed(push_button(text, tip, lambda: self._zoom(steps)), name, flat=True)
-        button.setMaximumWidth(button.fontMetrics().horizontalAdvance(text) + BUTTON_PADDING_PX)
-        return button
-
-    def _zoom(self, steps: int) -> None:
-        """Zoom the bands that have a selected range, or all if none has one."""
-        shown = [band for band in self.bands if band.at is not None] or self.bands
-        for band in shown:
-            if steps:
-                band.zoom(steps)
-            else:
-                band.show_all()
-
-    def height_for(self, bands: int) -> int:
-        """The height that shows this many bands and the line below them; 0 before there are any."""
-        heights = [band.sizeHint().height() for band in self.bands[:bands]]
-        return sum(heights) + self.description.sizeHint().height() + 16 if heights else 0
+    @property
+    def wanted_height(self) -> int:
+        """The height of a dock that shows the first datasets and the line below them; 0 before there are any."""
+        heights = [band.sizeHint().height() for band in self.bands[:VISIBLE_DATASETS]]
+        return sum(heights) + self.description.sizeHint().height() + 16 + _TITLE_PX if heights else 0
 
     # ---- data --------------------------------------------------------------------------------------------------
 
@@ -103,7 +86,6 @@ class CoveragePanel(QWidget):
             band.chosen.connect(lambda at, band=band: self._open(band, at))
             band.described.connect(self.description.setText)
             band.rangeSelected.connect(lambda band=band: self._clear_others(band))
-            band.focusLeft.connect(lambda step, band=band: self._focus_next(band, step))
             self.bands.append(band)
             self._rows.addWidget(band)
         if len(datasets) > MAX_DATASETS:
@@ -118,7 +100,7 @@ class CoveragePanel(QWidget):
             self._stack.show_view(self._area)
             self.setFocusProxy(self.bands[0])
             self.description.setText(
-                "Click a range or press Enter to open it; arrows move between ranges; the wheel, + and - zoom."
+                "Click a range or press Enter to open it; arrows move between ranges; the wheel, +, - and 0 zoom."
             )
         else:
             self._stack.show_sentence("The collection contains no ranges.")
@@ -142,18 +124,19 @@ class CoveragePanel(QWidget):
     @property
     def settled(self) -> bool:
         """Whether the last states are final for now."""
-        return not (self._is_waiting or self._stale or self._timer.isActive())
+        return not (self._is_waiting or self._timer.isActive())
 
     def _schedule_states(self) -> None:
         if not self._timer.isActive():
             self._timer.start()
 
     def _request_states(self) -> None:
-        """Request all states page by page; a call during that time repeats it afterwards."""
-        self._stale = self._is_waiting
-        if self._number and not self._is_waiting:
+        """Request all states page by page, after those that are still to come."""
+        if self._is_waiting:
+            self._timer.start()
+        elif self._number:
             self._is_waiting = True
-            self._codes = bytearray()
+            self._codes.clear()
             self._request_state_page()
 
     def _request_state_page(self) -> None:
@@ -169,16 +152,16 @@ class CoveragePanel(QWidget):
         states = bytes(self._codes)
         for band in self.bands:
             start = band.dataset.start
-            band.set_states(states[start : start + band.dataset.ranges])
+            if (own := states[start : start + band.dataset.ranges]) != band.states:
+                band.set_states(own)
         self.legend.show_bands([band.band for band in self.bands if band.band is not None], states)
-        if self._stale or any(job.request in _CHANGING for job in self._document.client.jobs):
-            self._stale = False
+        if any(job.request in _CHANGING for job in self._document.client.jobs):
             self._schedule_states()
 
     def _stop(self) -> None:
         """Stop polling: the worker is gone."""
         self._timer.stop()
-        self._is_waiting = self._stale = False
+        self._is_waiting = False
 
     def _states_failed(self, sentence: str) -> None:
         self._is_waiting = False
@@ -205,12 +188,6 @@ class CoveragePanel(QWidget):
             if other is not band:
                 other.select(None)
 
-    def _focus_next(self, band: BandView, step: int) -> None:
-        at = self.bands.index(band) + step
-        if 0 <= at < len(self.bands):
-            self.bands[at].setFocus(Qt.FocusReason.OtherFocusReason)
-            self._area.ensureWidgetVisible(self.bands[at])
-
     def _follow(self, selection: Selection) -> None:
         """Select the range whose bytes are shown; the layers of a collection have the numbers of its ranges."""
         info = self._document.layer_info(selection.layer)
@@ -220,10 +197,3 @@ class CoveragePanel(QWidget):
             at = selection.layer - band.dataset.start
             mine = 0 <= at < len(band.states) and self._document.status.collection
             band.select(at if mine else None)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Update the height of the bands after a change of font."""
-        super().changeEvent(event)
-        if event.type() is QEvent.Type.FontChange:
-            for band in self.bands:
-                band.updateGeometry()

@@ -1,14 +1,16 @@
-"""One dataset as a band over its keys, with a label to its left; and the texts that describe it."""
+"""One dataset as a band over its keys, with a label to its left; its legend, and the texts that describe it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QBrush,
     QColor,
     QFont,
     QHelpEvent,
+    QIcon,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -17,19 +19,55 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from inspector.core.collection import Range
+from inspector.core.kinds import Role
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, rounded
+from inspector.core.verdict import State
 from inspector.drawing.palette import COLOURS, Colours
-from inspector.gui.hex.painting import scheme_for
+from inspector.gui.hex.beside.legend import Legend, LegendEntry
+from inspector.gui.hex.painting import hatching, scheme_for
+from inspector.gui.kit.icons import state_icon
 from inspector.gui.kit.style import GRID, bold
 from inspector.gui.kit.text import plain
-from inspector.gui.panels.coverage.bands import Band, Keys, Run, limits_of
-from inspector.gui.panels.coverage.painting import BandPainter
-from inspector.operations.protocol.coverage_views import RANGE_STATES, DatasetRow, RangeMetadata, RangeState
+from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Band, Keys, Run, bit, limits_of, states_in
+from inspector.operations.protocol.coverage_views import (
+    FAILED,
+    RANGE_STATES,
+    DatasetRow,
+    RangeMetadata,
+    RangeState,
+)
 
+_FILLS = {
+    RangeState.NOT_READ: Role.PADDING,
+    RangeState.NOT_CHECKED: Role.DATA,
+    RangeState.CHECKING: Role.NAME,
+    RangeState.VERIFIED: Role.EXTENT,
+    RangeState.SOUND: Role.DIRECTORY,
+    RangeState.WARNING: Role.HEADER,
+    RangeState.TORN: Role.CONTROL,
+    RangeState.DAMAGED: Role.DIGEST,
+    RangeState.UNREADABLE: Role.DIGEST,
+}
+_ICONS = {
+    RangeState.VERIFIED: State.SOUND,
+    RangeState.WARNING: State.WARNING,
+    RangeState.TORN: State.TORN,
+    RangeState.DAMAGED: State.DAMAGED,
+    RangeState.UNREADABLE: State.UNREADABLE,
+}
+_LABELS = {state: "sound" if state is RangeState.SOUND else state.value for state in RANGE_STATES}
+"""The labels of states in a band."""
+_FAILED = sum(bit(state) for state in FAILED)
+_ICON_PX = 14
+_SPACE_PX = 4
+_MIN_MARK_PX = 3
+"""Pixels: the minimum width of an error mark."""
+_OVERLAP_PX = 5
+"""Pixels: the height of an overlap mark."""
 _MARGIN_PX = 2 * GRID
 _LABEL_PX = 210
 """Pixels: the width of the label, or less if the view is narrow."""
@@ -37,8 +75,178 @@ _MIN_RANGE_PX = 5
 """Pixels: the average width of ranges above which their edges are drawn."""
 _WHEEL_STEP = 120
 """The wheel angle of one step, in eighths of a degree."""
-_PAN_DIVISOR = 8
-"""A pan by keyboard moves by the width of the band divided by this."""
+_ANY_WIDTH = 1 << 16
+"""Pixels that every legend fits into."""
+
+
+def _icon_of(state: RangeState) -> QIcon | None:
+    return state_icon(_ICONS[state]) if state in _ICONS else None
+
+
+def _fill(state: RangeState, colours: Colours) -> QColor:
+    return QColor(colours.fill(_FILLS[state], 0))
+
+
+def _overlap(colours: Colours) -> QBrush:
+    """The pattern of an overlap, painted over the colour of the range."""
+    return QBrush(QColor(colours.text), Qt.BrushStyle.Dense4Pattern)
+
+
+def _frame(painter: QPainter, rect: QRect, pen: QPen) -> None:
+    painter.setPen(pen)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRect(rect)
+
+
+class BandPainter:
+    """Paints runs into ``box``."""
+
+    def __init__(self, painter: QPainter, box: QRect, colours: Colours) -> None:
+        self._painter = painter
+        self._box = box
+        self._colours = colours
+
+    def paint(self, runs: list[Run], edges: Iterable[int]) -> None:
+        """Paint the fills, the edges of ranges, outlines around failed ranges, and captions where they fit."""
+        for run in runs:
+            self._fill(run)
+        self._painter.setPen(QPen(QColor(self._colours.quiet), 1))  # also between ranges of the same colour
+        for x in edges:
+            left = self._box.left() + x
+            self._painter.drawLine(left, self._box.top(), left, self._box.bottom())
+        failed = _joined(runs, _FAILED)
+        for run in failed:
+            _frame(
+                self._painter,
+                _widened(self._rect(run)).adjusted(1, 1, -1, -1),
+                QPen(QColor(self._colours.damage), 2),
+            )
+        others = [run for run in _joined(runs, ~OVERLAP) if not run.shown & _FAILED]
+        used_to = self._box.left() - 1
+        for run in sorted((*failed, *others), key=lambda run: run.left):
+            used_to = self._caption(run, used_to)
+
+    def _rect(self, run: Run) -> QRect:
+        return QRect(self._box.left() + run.left, self._box.top(), run.right - run.left, self._box.height())
+
+    def _fill(self, run: Run) -> None:
+        """Stack states that share a column, with a gap below them."""
+        rect, colours = self._rect(run), self._colours
+        brushes = [QBrush(_fill(state, colours)) for state in states_in(run.shown)]
+        if run.shown & GAP:
+            brushes.append(hatching(Role.GAP, colours) or QBrush())
+        for at, brush in enumerate(brushes):
+            top, bottom = at * rect.height() // len(brushes), (at + 1) * rect.height() // len(brushes)
+            self._painter.fillRect(QRect(rect.left(), rect.top() + top, rect.width(), bottom - top), brush)
+        if run.shown & OVERLAP:
+            self._painter.fillRect(
+                _widened(QRect(rect.left(), rect.top(), rect.width(), _OVERLAP_PX)), _overlap(colours)
+            )
+        if run.shown & ORPHAN:
+            pen = QPen(QColor(colours.damage), 1, Qt.PenStyle.DashLine)
+            _frame(self._painter, _widened(rect).adjusted(0, 0, -1, -1), pen)
+
+    def _caption(self, run: Run, used_to: int) -> int:
+        """Draw a caption; icons of failed ranges may exceed their range, texts must fit. Returns how far room is used.
+
+        Nothing is drawn before ``used_to``.
+        """
+        rect = self._rect(run)
+        text, icon, is_error = _caption(run.shown)
+        width = self._painter.fontMetrics().horizontalAdvance(text)
+        needed = width + (_ICON_PX + _SPACE_PX if icon is not None else 0)
+        left = rect.left() + (rect.width() - needed) // 2
+        if needed + 2 * _SPACE_PX <= rect.width():
+            if len(states := states_in(run.shown)) == 1 and not run.shown & GAP:  # keep edges out of the text
+                behind = QRect(left - _SPACE_PX, rect.top() + _OVERLAP_PX, needed + 2 * _SPACE_PX, rect.height())
+                behind.setBottom(rect.bottom() - _OVERLAP_PX)
+                self._painter.fillRect(behind, _fill(states[0], self._colours))
+            if icon is not None:
+                self._icon(icon, left)
+            self._painter.setPen(QColor(self._colours.text))
+            words = QRect(left + needed - width, rect.top(), width + 1, rect.height())
+            self._painter.drawText(words, Qt.AlignmentFlag.AlignVCenter, text)
+            return rect.right()
+        left = rect.center().x() - _ICON_PX // 2
+        if icon is not None and left > used_to and (is_error or rect.width() >= _ICON_PX):
+            self._icon(icon, left)
+            return left + _ICON_PX
+        return used_to
+
+    def _icon(self, icon: QIcon, left: int) -> None:
+        top = self._box.top() + (self._box.height() - _ICON_PX) // 2
+        icon.paint(self._painter, QRect(left, top, _ICON_PX, _ICON_PX))
+
+
+def _caption(shown: int) -> tuple[str, QIcon | None, bool]:
+    """The text and icon of a run, and whether it is an error."""
+    states = states_in(shown)
+    failed = [state for state in states if state in FAILED]
+    if failed or len(states) == 1:
+        state = (failed or states)[-1]
+        return _LABELS[state], _icon_of(state), bool(failed)
+    if shown & ORPHAN and not states:
+        return "orphan", state_icon(State.DAMAGED), True
+    return "gap" if shown & GAP and not states else "", None, False
+
+
+def _joined(runs: list[Run], only: int) -> list[Run]:
+    """Adjacent runs that show the same of these bits as one; those that show none are left out."""
+    joined: list[Run] = []
+    for run in runs:
+        shown = run.shown & only
+        before = joined[-1] if joined else None
+        if before is not None and before.right == run.left and before.shown == shown:
+            joined[-1] = Run(before.left, run.right, shown)
+        elif shown:
+            joined.append(Run(run.left, run.right, shown))
+    return joined
+
+
+def _widened(rect: QRect) -> QRect:
+    """The rectangle, made wide enough to be visible."""
+    return QRect(rect.topLeft(), QSize(max(rect.width(), _MIN_MARK_PX), rect.height()))
+
+
+class CoverageLegend(Legend):
+    """What the colours and marks of the bands mean, in one line; what does not fit is left out, the tooltip has all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAccessibleName("Meaning of the colours")
+
+    def show_bands(self, bands: list[Band], states: bytes) -> None:
+        """Show the states and marks that these bands contain."""
+        shown = [(_LABELS[state], bit(state)) for at, state in enumerate(RANGE_STATES) if at in states]
+        marks = (("gap", GAP, "gaps"), ("overlap", OVERLAP, "overlaps"), ("orphan", ORPHAN, "orphans"))
+        shown += [(label, mark) for label, mark, kinds in marks if any(getattr(band, kinds).firsts for band in bands)]
+        self.setEntries([LegendEntry(label, mark=mark) for label, mark in shown])
+        self.setToolTip(", ".join(self.labels()))
+
+    def sizeHint(self) -> QSize:
+        places = self._rects(_ANY_WIDTH)
+        return QSize(places[-1].right() + 3 * GRID, places[-1].bottom() + 1) if places else QSize(0, 0)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, self.sizeHint().height())
+
+    def paint_swatch(self, painter: QPainter, rect: QRect, entry: LegendEntry, colours: Colours) -> None:
+        assert isinstance(entry.mark, int)
+        states, brush = states_in(entry.mark), QBrush(QColor(colours.base))
+        pen = QPen(QColor(colours.quiet), 1)
+        if states:
+            brush = QBrush(_fill(states[0], colours))
+            pen = QPen(QColor(colours.damage), 2) if states[0] in FAILED else pen
+        elif entry.mark == OVERLAP:
+            brush = _overlap(colours)
+        elif entry.mark == GAP:
+            brush = hatching(Role.GAP, colours) or brush
+        else:
+            pen = QPen(QColor(colours.damage), 1, Qt.PenStyle.DashLine)
+        painter.fillRect(rect, brush)
+        _frame(painter, rect.adjusted(0, 0, -1, -1), pen)
 
 
 class BandView(QWidget):
@@ -48,25 +256,22 @@ class BandView(QWidget):
         chosen(int at): open this range.
         described(str): the text for the range under the pointer or the one selected by keyboard.
         rangeSelected(): a range was selected by keyboard or click.
-        focusLeft(int step): move the focus to the next (1) or previous (-1) dataset.
     """
 
     chosen = Signal(int)
     described = Signal(str)
     rangeSelected = Signal()
-    focusLeft = Signal(int)
 
     def __init__(self, dataset: DatasetRow, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.dataset = dataset
         self.band: Band | None = None
         self.at: int | None = None
+        self.states = b""
+        """The state of each range, as positions in RANGE_STATES."""
         self._rows: list[Range] = []
-        self._states = b""
         self._keys: Keys | None = None
         self._runs: list[Run] | None = None
-        self._pressed: tuple[int, Keys] | None = None
-        self._dragged = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -78,33 +283,22 @@ class BandView(QWidget):
     def set_ranges(self, rows: list[Range]) -> None:
         """Show these ranges, all in the first state."""
         self._rows = rows
-        self._states = bytes(len(rows))
         orphans = [(each.first, each.last) for each in self.dataset.orphans]
         self.band = Band([row.first for row in rows], [row.last for row in rows], self.dataset.overlaps, orphans)
-        self._describe()
-        self._repaint()
+        self.set_states(bytes(len(rows)))
 
     def set_states(self, states: bytes) -> None:
         """Set the state of each range, as positions in RANGE_STATES."""
-        if self.band is not None and states != self._states and len(states) == len(self.band):
-            self._states = states
+        if self.band is not None and len(states) == len(self._rows):
+            self.states = states
             self.band.set_states(states)
             self._describe()
             self._repaint()
 
     @property
-    def states(self) -> bytes:
-        """The state of each range, as positions in RANGE_STATES."""
-        return self._states
-
-    @property
     def keys(self) -> Keys:
         """The visible keys."""
-        width = max(1, self._box().width())
-        if self._keys is None:
-            self._keys = self._limits()
-        if self._keys.width != width:
-            self._keys = self._keys.sized(width)
+        self._keys = (self._keys or self._limits()).sized(self._box().width())
         return self._keys
 
     def _limits(self) -> Keys:
@@ -120,19 +314,17 @@ class BandView(QWidget):
 
     def _describe(self) -> None:
         text = dataset_text(self.dataset, self.band)
-        if self.at is not None:
-            text = f"{self._range_text(self.at)} {text}"
-        self.setAccessibleDescription(text)
+        self.setAccessibleDescription(text if self.at is None else f"{self._range_text(self.at)} {text}")
 
     def _range_text(self, at: int) -> str:
-        return range_text(self._rows[at], RANGE_STATES[self._states[at]], at + 1, len(self._rows))
+        return range_text(self._rows[at], RANGE_STATES[self.states[at]], at + 1, len(self._rows))
 
     def text_at(self, place: QPoint) -> str:
         """The text for a point of this view."""
         x = place.x() - self._box().left()
         if self.band is None or not 0 <= x < self.keys.width:
             return dataset_text(self.dataset, self.band)
-        return column_text(self.band, self._rows, self._states, self.keys.column(x))
+        return column_text(self.band, self._range_text, self.keys.column(x))
 
     # ---- navigation --------------------------------------------------------------------------------------------
 
@@ -144,10 +336,6 @@ class BandView(QWidget):
             if self.at is not None and 0 <= (there := keys.x(self._rows[self.at].first)) < keys.width:
                 x = there
         self._show_keys(keys.zoomed(steps, x, self._limits()))
-
-    def show_all(self) -> None:
-        """Show all keys."""
-        self._show_keys(self._limits())
 
     def pan(self, pixels: int) -> None:
         """Move the visible keys right by ``pixels``."""
@@ -165,9 +353,9 @@ class BandView(QWidget):
 
     def _step_to(self, at: int) -> None:
         if self._rows:
-            self.select(max(0, min(at, len(self._rows) - 1)))
-            assert self.at is not None
-            self.described.emit(self._range_text(self.at))
+            at = max(0, min(at, len(self._rows) - 1))
+            self.select(at)
+            self.described.emit(self._range_text(at))
             self.rangeSelected.emit()
 
     # ---- painting ----------------------------------------------------------------------------------------------
@@ -182,27 +370,28 @@ class BandView(QWidget):
         return QSize(400, 3 * self.fontMetrics().height() + _MARGIN_PX)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - all of it is painted
-        colours = COLOURS[scheme_for(self.palette())]
+        colours, box, keys = COLOURS[scheme_for(self.palette())], self._box(), self.keys
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), QColor(colours.base))
             self._paint_label(painter, colours)
-            box = self._box()
             if self.band is not None:
                 if self._runs is None:
-                    self._runs = self.band.runs(self.keys)
+                    self._runs = self.band.runs(keys)
                 painter.setClipRect(box)
-                BandPainter(painter, box, colours).paint(self._runs, self.band.edges(self.keys, _MIN_RANGE_PX))
-                self._paint_selected(painter, box, colours)
+                BandPainter(painter, box, colours).paint(self._runs, self.band.edges(keys, _MIN_RANGE_PX))
+                if self.at is not None:
+                    row = self._rows[self.at]
+                    left, right = max(-4, keys.x(row.first)), min(keys.width + 4, keys.x(row.last + 1))
+                    place = QRect(box.left() + left, box.top(), max(4, right - left), box.height())
+                    _frame(painter, place.adjusted(1, 1, -1, -1), QPen(QColor(colours.outline), 2))
                 painter.setClipping(False)
-            painter.setPen(QColor(colours.rule))
-            painter.drawRect(box.adjusted(-1, -1, 0, 0))
+            _frame(painter, box.adjusted(-1, -1, 0, 0), QPen(QColor(colours.rule)))
             self._paint_ticks(painter, box, colours)
             if self.hasFocus():
-                painter.setPen(QPen(QColor(colours.selection), 2))
-                painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
+                _frame(painter, self.rect().adjusted(1, 1, -1, -1), QPen(QColor(colours.selection), 2))
 
     def _paint_label(self, painter: QPainter, colours: Colours) -> None:
-        metrics, line = painter.fontMetrics(), self.fontMetrics().height()
+        metrics = painter.fontMetrics()
         width = self._box().left() - 2 * _MARGIN_PX
         texts = (visible(self.dataset.name), summary_text(self.dataset), remarks_text(self.dataset, self.band))
         fonts = bold(QFont(painter.font())), QFont(painter.font())
@@ -210,18 +399,7 @@ class BandView(QWidget):
             painter.setFont(fonts[at > 0])
             painter.setPen(QColor(colours.quiet if at else colours.text))
             elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, width - (_MARGIN_PX if at == 0 else 0))
-            painter.drawText(_MARGIN_PX, _MARGIN_PX // 2 + at * line + metrics.ascent(), elided)
-        painter.setFont(fonts[1])
-
-    def _paint_selected(self, painter: QPainter, box: QRect, colours: Colours) -> None:
-        if self.at is None:
-            return
-        row, keys = self._rows[self.at], self.keys
-        left, right = max(-4, keys.x(row.first)), min(keys.width + 4, keys.x(row.last + 1))
-        place = QRect(box.left() + left, box.top(), max(4, right - left), box.height())
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(QColor(colours.outline), 2))
-        painter.drawRect(place.adjusted(1, 1, -1, -1))
+            painter.drawText(_MARGIN_PX, _MARGIN_PX // 2 + at * metrics.height() + metrics.ascent(), elided)
 
     def _paint_ticks(self, painter: QPainter, box: QRect, colours: Colours) -> None:
         metrics = painter.fontMetrics()
@@ -231,11 +409,10 @@ class BandView(QWidget):
         for key in self.keys.ticks(widest):
             x = box.left() + self.keys.x(key)
             painter.drawLine(x, box.bottom() + 1, x, box.bottom() + 4)
-            text = f"{key:,}"
-            room = metrics.horizontalAdvance(text)
+            room = metrics.horizontalAdvance(f"{key:,}")
             left = max(box.left(), min(x - room // 2, box.right() - room))
             if left >= used_to + _MARGIN_PX:
-                painter.drawText(left, box.bottom() + 3 + metrics.ascent(), text)
+                painter.drawText(left, box.bottom() + 3 + metrics.ascent(), f"{key:,}")
                 used_to = left + room
 
     # ---- pointer and keyboard ----------------------------------------------------------------------------------
@@ -255,37 +432,23 @@ class BandView(QWidget):
         """Zoom around the pointer, or pan with a sideways wheel; next to the band, scroll the list."""
         x = round(event.position().x()) - self._box().left()
         turned = event.angleDelta()
+        event.setAccepted(x >= 0)
         if x < 0:
-            event.ignore()
             return
         if turned.x() or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self.pan(-(turned.x() or turned.y()))
         elif turned.y():
             steps = turned.y() // _WHEEL_STEP or (1 if turned.y() > 0 else -1)
             self.zoom(steps, min(x, self.keys.width - 1))
-        event.accept()
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() is Qt.MouseButton.LeftButton:
-            self._pressed = (round(event.position().x()), self.keys)
-            self._dragged = False
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Pan while dragging; otherwise describe the range under the pointer."""
-        if self._pressed is None:
-            self.described.emit(self.text_at(event.position().toPoint()))
-            return
-        x, keys = self._pressed
-        moved = x - round(event.position().x())
-        if self._dragged or abs(moved) >= QApplication.startDragDistance():
-            self._dragged = True
-            self._show_keys(keys.moved(moved, self._limits()))
+        """Describe the range under the pointer."""
+        self.described.emit(self.text_at(event.position().toPoint()))
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+    def mousePressEvent(self, event: QMouseEvent) -> None:
         """Select and open the clicked range."""
-        pressed, self._pressed = self._pressed, None
         x = round(event.position().x()) - self._box().left()
-        if pressed is None or self._dragged or self.band is None or not 0 <= x < self.keys.width:
+        if event.button() is not Qt.MouseButton.LeftButton or self.band is None or not 0 <= x < self.keys.width:
             return
         at = self.band.at(*self.keys.column(x))
         self.described.emit(self.text_at(event.position().toPoint()))
@@ -295,20 +458,17 @@ class BandView(QWidget):
             self.chosen.emit(at)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows select ranges, or pan with Shift; plus, minus and 0 zoom; Enter opens."""
+        """Arrows select ranges; plus, minus and 0 zoom; Enter opens."""
         at = -1 if self.at is None else self.at
-        by, shift = self.keys.width // _PAN_DIVISOR, event.modifiers() & Qt.KeyboardModifier.ShiftModifier
         calls: dict[int, Callable[[], object]] = {
-            Qt.Key.Key_Right: (lambda: self.pan(by)) if shift else (lambda: self._step_to(at + 1)),
-            Qt.Key.Key_Left: (lambda: self.pan(-by)) if shift else (lambda: self._step_to(at - 1)),
+            Qt.Key.Key_Right: lambda: self._step_to(at + 1),
+            Qt.Key.Key_Left: lambda: self._step_to(at - 1),
             Qt.Key.Key_Home: lambda: self._step_to(0),
             Qt.Key.Key_End: lambda: self._step_to(len(self._rows) - 1),
             Qt.Key.Key_Plus: lambda: self.zoom(1),
             Qt.Key.Key_Equal: lambda: self.zoom(1),
             Qt.Key.Key_Minus: lambda: self.zoom(-1),
-            Qt.Key.Key_0: self.show_all,
-            Qt.Key.Key_Up: lambda: self.focusLeft.emit(-1),
-            Qt.Key.Key_Down: lambda: self.focusLeft.emit(1),
+            Qt.Key.Key_0: lambda: self._show_keys(self._limits()),
         }
         if self.at is not None:
             calls[Qt.Key.Key_Return] = calls[Qt.Key.Key_Enter] = lambda: self.chosen.emit(at)
@@ -318,11 +478,12 @@ class BandView(QWidget):
             super().keyPressEvent(event)
 
 
+# ---- texts -----------------------------------------------------------------------------------------------------------
+
+
 def keys_text(first: int, last: int) -> str:
     """``key 7`` or ``keys 7 to 9,000``."""
-    if first == last:
-        return f"key {grouped(first)}"
-    return f"keys {grouped(first)} to {grouped(last)}"
+    return f"key {grouped(first)}" if first == last else f"keys {grouped(first)} to {grouped(last)}"
 
 
 def range_text(row: Range, state: RangeState, number: int, of: int) -> str:
@@ -344,15 +505,11 @@ def remarks_text(dataset: DatasetRow, band: Band | None) -> str:
     parts = ((gaps, "gap"), (dataset.overlaps, "overlap"), (dataset.orphans, "orphan"))
     found = [count(len(each), name) for each, name in parts if each]
     kinds = dict(dataset.beside)
-    if len(kinds) == 1:
-        found += [_metadata_text(kind) for kind in kinds]
-    else:
-        found += [f"{kinds[kind]:,} {_metadata_text(kind)}" for kind in RangeMetadata if kind in kinds]
+    for kind in RangeMetadata:
+        if kind in kinds:
+            number = f"{kinds[kind]:,} " if len(kinds) > 1 else ""
+            found.append(f"{number}{'with an index' if kind is RangeMetadata.INDEX else kind.value}")
     return ", ".join(found)
-
-
-def _metadata_text(kind: RangeMetadata) -> str:
-    return "with an index" if kind is RangeMetadata.INDEX else kind.value
 
 
 def dataset_text(dataset: DatasetRow, band: Band | None) -> str:
@@ -361,30 +518,28 @@ def dataset_text(dataset: DatasetRow, band: Band | None) -> str:
         f"Dataset {visible(dataset.name)}: {summary_text(dataset)}, "
         f"{keys_text(dataset.first, dataset.last)}; {remarks_text(dataset, band)}."
     )
-    if any(kind is RangeMetadata.INDEX for kind, _ in dataset.beside):
-        text += " " + "Ranges with an index use the later layout."
     if dataset.orphans:
         names = ", ".join(visible(each.name) for each in dataset.orphans[:3])
-        more = ", …" if len(dataset.orphans) > 3 else "."
-        text += " " + f"Metadata without its archive: {names + more}"
+        text += f" Metadata without its archive: {names}{', …' if len(dataset.orphans) > 3 else '.'}"
     return text
 
 
-def column_text(band: Band, rows: list[Range], states: bytes, keys: tuple[int, int]) -> str:
+def column_text(band: Band, about: Callable[[int], str], keys: tuple[int, int]) -> str:
     """Sentences about the keys ``[first, stop)``: their ranges, gaps, overlaps and orphans."""
     first, stop = keys
-    number = band.count(first, stop)
+    states = band.tally(first, stop)
+    number = sum(each for _, each in states)
     sentences = []
     if number == 1 and (at := band.at(first, stop)) is not None:
-        sentences.append(range_text(rows[at], list(RangeState)[states[at]], at + 1, len(rows)))
+        sentences.append(about(at))
     elif number:
-        parts = ", ".join(f"{each:,} {state.value}" for state, each in band.tally(first, stop))
-        keys_in = keys_text(first, stop - 1)
-        sentences.append(f"{grouped(number)} ranges at the {keys_in}: {parts}.")
-    if (gap := band.gaps.first_in(first, stop)) is not None:
-        sentences.append(f"Gap: the {keys_text(*gap)}: in no range, which is allowed.")
-    if (shared := band.overlaps.first_in(first, stop)) is not None:
-        sentences.append(f"Overlap: two ranges share the {keys_text(*shared)}.")
-    if (lost := band.orphans.first_in(first, stop)) is not None:
-        sentences.append(f"Orphan: the archive of the {keys_text(*lost)} is missing; only its metadata exists.")
+        parts = ", ".join(f"{each:,} {state.value}" for state, each in states)
+        sentences.append(f"{grouped(number)} ranges at the {keys_text(first, stop - 1)}: {parts}.")
+    for intervals, sentence in (
+        (band.gaps, "Gap: the {}: in no range, which is allowed."),
+        (band.overlaps, "Overlap: two ranges share the {}."),
+        (band.orphans, "Orphan: the archive of the {} is missing; only its metadata exists."),
+    ):
+        if (found := intervals.first_in(first, stop)) is not None:
+            sentences.append(sentence.format(keys_text(*found)))
     return " ".join(sentences) or "The dataset has no keys here."
