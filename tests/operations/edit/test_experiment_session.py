@@ -15,13 +15,14 @@ import pytest
 from inspector.core.pieces import PieceSource, PieceTable
 from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource, Source
-from inspector.core.span import Span, Spans
+from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.experiment_views import Cut, Flip, Inline, Insert, Step
 from inspector.operations.protocol.requests import ArchiveRequests, requests_of
 from inspector.operations.session.archive_session import ArchiveSession
 from inspector.operations.session.remote import cached_spans
+from inspector.sources.s3.cache import BLOCK_BYTES, BlockCache
 from inspector.sources.s3.source import RemoteSource
 
 CHANGING = [name for name, traits in requests_of(ArchiveRequests).items() if traits.changes_archive]
@@ -164,19 +165,19 @@ class Fetched(RemoteSource):
     """An object of which some bytes were fetched."""
 
     def __init__(self) -> None:
-        self.name, self.size, self.sparing = "s3://bucket/key", 100, False
-
-    def cached(self) -> Spans:
-        return (Span(10, 20), Span(50, 60))
+        self.name, self.size, self.sparing = "s3://bucket/key", 3 * BLOCK_BYTES, False
+        self.cache = BlockCache(self.size, lambda *_: None)
+        for at in (0, 2 * BLOCK_BYTES):
+            self.cache.put(at, bytes(BLOCK_BYTES))
 
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
         raise NotImplementedError
 
 
 def test_what_was_fetched_of_an_object_is_shown_where_the_experiment_has_it() -> None:
-    base = Fetched()
-    table = PieceTable.whole(base).delete(55, 58).insert(15, PieceTable.of_bytes(b"ab"))
+    base, size = Fetched(), BLOCK_BYTES
+    table = PieceTable.whole(base).delete(3 * size - 5, 3 * size - 2).insert(size - 5, PieceTable.of_bytes(b"ab"))
 
-    assert cached_spans(base) == (Span(10, 20), Span(50, 60))
-    assert cached_spans(PieceSource(base, table)) == (Span(10, 22), Span(52, 59))
+    assert cached_spans(base) == (Span(0, size), Span(2 * size, 3 * size))
+    assert cached_spans(PieceSource(base, table)) == (Span(0, size + 2), Span(2 * size + 2, 3 * size - 1))
     assert cached_spans(PieceSource(BytesSource(b"local"), table.delete(0, 99))) == ()

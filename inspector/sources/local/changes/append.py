@@ -28,7 +28,7 @@ from inspector.core.source import SourceError
 from inspector.sources.local.changes.journal import require_settled
 from inspector.sources.local.changes.journal_paths import exists, intent_path
 from inspector.sources.local.changes.locked_file import LockedFile, locked
-from inspector.sources.local.changes.old_bytes import StoredBytes, forget, prune, store_old_bytes, verified_pieces
+from inspector.sources.local.changes.old_bytes import StoredBytes, forget, prune, put_back, store_old_bytes
 from inspector.sources.local.disk_calls import Disk, closed_after, read_all, reason, write_all
 from inspector.sources.local.file import Identity
 
@@ -37,18 +37,22 @@ OffsetBytes = tuple[int, bytes]
 
 
 class Appender:
-    """Appends to a locked file. ``identity`` is the file's after ``commit``; ``warnings`` are sentences for users."""
+    """Appends to a locked file. ``identity`` is the file's after ``commit``; ``warnings`` are sentences for users.
+
+    It records in the intent what it is about to do. Where that fails, the intent is gone and the append goes on
+    unproved.
+    """
 
     def __init__(self, file: LockedFile) -> None:
         self.identity = file.identity
         self.warnings = file.warnings
         self._file = file
         self._end = file.identity.size
-        self._touched = False
-        self._header: OffsetBytes | None = None  # the old header, once it is being overwritten
-        self._stored: StoredBytes | None = None
-        self._intent: Intent | None = None
         self._before: OffsetBytes = (0, b"")
+        self._begun = self._touched = self._counted = False
+        self._stored = StoredBytes(None, None, ())
+        self._intent, self._at, self._chain = -1, 0, b""
+        self._headers: tuple[_Header, ...] = ()
 
     def begin(self, seen: Identity, end: int, before: OffsetBytes) -> None:
         """Set the valid end, as found when the file was ``seen``. Raises EditError if the file changed since.
@@ -64,20 +68,45 @@ class Appender:
     def write(self, offset: int, data: bytes) -> None:
         """Write after the valid end. Raises OSError and EditError."""
         assert offset >= self._end
-        self._store_trailing_bytes()
-        if self._intent is None:
-            self._intent = Intent(self._file, self._end, *self._before)
-        self._intent.piece(offset, data)
+        if not self._begun:
+            self._begin()
+        digests = [_digest(data[start - offset : stop - offset]) for start, stop in _blocks(offset, len(data))]
+        self._record(_Piece(offset, len(data), tuple(digests)))
         self._write_at(offset, data)
 
-    def _store_trailing_bytes(self) -> None:
-        """Before the first write, store the bytes after the valid end."""
-        size, end = self.identity.size, self._end
-        if not self._touched and self._stored is None and end < size:
+    def _begin(self) -> None:
+        """Store the bytes after the valid end, and begin the intent."""
+        file, size, end, (offset, header) = self._file, self.identity.size, self._end, self._before
+        if end < size:
             label = f"Overwrite the {size - end:,} bytes after the end at byte {end:,}"
-            self._stored = store_old_bytes(self._file, Edit(label, (), size, end))
+            self._stored = store_old_bytes(file, Edit(label, (), size, end))
             if (cut := self._stored.cut) is not None:
                 self.warnings += (f"The {in_bytes(cut.length)} after the end are kept in {visible(cut.path)}.",)
+        self._begun, self._headers, place = True, ((offset, header, header),), intent_path(file.path)
+        with contextlib.suppress(OSError):
+            file.disk.make_folder(place.parent)
+            forget_intent(file.path, file.disk)
+            self._intent = file.disk.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        self._record(_Begun(platform.node(), file.identity.inode, size, end, offset, header))
+
+    def _record(self, record: _Begun | _Piece | _Headers) -> None:
+        if self._intent < 0:
+            return
+        line, self._chain = _sealed(self._chain, msgspec.json.encode(record))
+        try:
+            write_all(self._file.disk, self._intent, line, self._at)
+        except OSError:
+            self.close()
+            with contextlib.suppress(OSError):
+                self._file.disk.unlink(intent_path(self._file.path))
+        self._at += len(line)
+
+    def close(self) -> None:
+        """Close the intent, which stays."""
+        if self._intent >= 0:
+            with contextlib.suppress(OSError):
+                self._file.disk.close(self._intent)
+            self._intent = -1
 
     def _write_at(self, offset: int, data: bytes) -> None:
         self._touched = True
@@ -89,76 +118,58 @@ class Appender:
         ``before`` are headers after the valid end, ``size`` is the new size of the file in bytes. Raises OSError, and
         EditError if the file does not have the old header there because another program changed it.
         """
-        file, (offset, header), old = self._file, last, self._before[1]
-        assert self._intent is not None
-        self._intent.headers(size, [(at, self._read(len(data), at), data) for at, data in (last, *before)])
+        file, (offset, header) = self._file, last
+        self._headers = tuple((at, _now(file, at, data), data) for at, data in (last, *before))
+        self._record(_Headers(size, self._headers))
+        if self._intent >= 0:
+            with contextlib.suppress(OSError):
+                file.disk.sync(self._intent)
         for behind, data in before:
             self._write_at(behind, data)
-        self._compare(offset, old)
+        self._compare(offset)
         file.disk.truncate(file.descriptor, size)
         file.disk.sync(file.descriptor)
-        self._compare(offset, old)  # again, because syncing may take minutes
-        self._header = offset, old
+        self._compare(offset)  # again, because syncing may take minutes
+        self._counted = True
         self._write_at(offset, header)
         file.disk.sync(file.descriptor)
         self.identity = Identity.of(file.disk.fstat(file.descriptor))
         forget_intent(file.path, file.disk)
         prune(file.disk)
 
-    def _read(self, length: int, offset: int) -> bytes:
-        return read_all(self._file.disk, self._file.descriptor, length, offset)
-
-    def close(self) -> None:
-        """Stop recording."""
-        if self._intent is not None:
-            self._intent.close()
-
-    def _compare(self, offset: int, old: bytes) -> None:
-        file = self._file
-        if self._read(len(old), offset) != old or not file.in_place():
+    def _compare(self, offset: int) -> None:
+        file, old = self._file, self._before[1]
+        if _now(file, offset, old) != old or not file.in_place():
             self._touched = False  # the bytes after the end may be the other program's by now
             raise EditError(f"Another program changed or replaced {file.name} while data was being appended.")
 
     def roll_back(self) -> str:
         """Restore the file; returns sentences on what is in it if that fails, else an empty string."""
-        file = self._file
+        file, cut = self._file, self._stored.cut
         if not self._touched:
             return ""
-        if self._intent is not None:
-            self._intent.give_up()
+        self._record(_Headers(-1, self._headers))  # not to be finished
         try:
-            if self._header and self._header[0] < self._end:
-                self._write_at(*self._header)
+            offset = self._headers[0][0]
+            if self._counted and offset < self._end:
+                self._write_at(offset, self._before[1])
                 # Sync first: the file must not be truncated under a header that still refers to its end.
                 file.disk.sync(file.descriptor)
             file.disk.truncate(file.descriptor, self._end)
-            if self._stored is not None and self._stored.cut is not None:
-                with verified_pieces(self._stored.cut, file.disk) as pieces:
-                    at = self._end
-                    for piece in pieces:
-                        write_all(file.disk, file.descriptor, piece, at)
-                        at += len(piece)
+            if cut is not None:
+                put_back(cut, file, self._end)
             file.disk.sync(file.descriptor)
         except OSError as error:
-            return _rollback_failure(self._header is not None, reason(error))
+            why = reason(error)
+            if self._counted:
+                return (
+                    "The appended data may or may not be in it; what was in it before still is, and readers ignore "
+                    f"bytes that may be left after its end. Undoing it failed ({why})."
+                )
+            return f"Nothing was added, but appended bytes may be left after its end ({why}), which readers ignore."
         forget_intent(file.path, file.disk)
-        forget(self._stored.files if self._stored is not None else (), file.disk)
+        forget(self._stored.files, file.disk)
         return ""
-
-
-def _rollback_failure(counted: bool, why: str) -> str:
-    if counted:
-        return (
-            "The appended data may or may not be in it; what was in it before still is, and readers ignore bytes that "
-            f"may be left after its end. Undoing it failed ({why})."
-        )
-    return f"Nothing was added, but appended bytes may be left after its end ({why}), which readers ignore."
-
-
-def _failure(name: str, why: str, failure: str) -> str:
-    if failure:
-        return f"Writing to {name} failed ({why}). {failure}"
-    return f"Nothing was added to {name}: writing failed ({why}). The file is unchanged."
 
 
 @contextlib.contextmanager
@@ -176,8 +187,11 @@ def appending(path: Path, disk: Disk | None = None) -> Iterator[Appender]:
         try:
             yield appended
         except OSError as error:
-            failure = appended.roll_back()
-            raise EditError(_failure(file.name, reason(error), failure)) from error
+            why = reason(error)
+            if failure := appended.roll_back():
+                raise EditError(f"Writing to {file.name} failed ({why}). {failure}") from error
+            untouched = f"Nothing was added to {file.name}: writing failed ({why}). The file is unchanged."
+            raise EditError(untouched) from error
         except (EditError, SourceError) as error:
             failure = appended.roll_back()
             raise type(error)(f"{error} {failure or 'Nothing was added.'}") from error
@@ -232,56 +246,6 @@ class _Headers(Struct, frozen=True, tag=True):
 
 
 _DECODER = msgspec.json.Decoder(_Begun | _Piece | _Headers)
-
-
-class Intent:
-    """Records an append to a locked file. Where that fails it is gone, and the append goes on unproved."""
-
-    def __init__(self, file: LockedFile, end: int, offset: int, header: bytes) -> None:
-        self._disk, self._path = file.disk, intent_path(file.path)
-        self._descriptor, self._at, self._chain = -1, 0, b""
-        self._headers: tuple[_Header, ...] = ((offset, header, header),)
-        with contextlib.suppress(OSError):
-            self._disk.make_folder(self._path.parent)
-            forget_intent(file.path, self._disk)
-            self._descriptor = self._disk.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-        self._record(_Begun(platform.node(), file.identity.inode, file.identity.size, end, offset, header))
-
-    def piece(self, offset: int, data: bytes) -> None:
-        """Record bytes that are about to be written."""
-        digests = [_digest(data[start - offset : stop - offset]) for start, stop in _blocks(offset, len(data))]
-        self._record(_Piece(offset, len(data), tuple(digests)))
-
-    def headers(self, size: int, headers: Sequence[_Header]) -> None:
-        """Record the last step, and sync: the headers that are about to be written."""
-        self._headers = tuple(headers)
-        self._record(_Headers(size, self._headers))
-        if self._descriptor >= 0:
-            with contextlib.suppress(OSError):
-                self._disk.sync(self._descriptor)
-
-    def give_up(self) -> None:
-        """Record that the append is not to be finished."""
-        self._record(_Headers(-1, self._headers))
-
-    def close(self) -> None:
-        """Close the file, which stays."""
-        if self._descriptor >= 0:
-            with contextlib.suppress(OSError):
-                self._disk.close(self._descriptor)
-            self._descriptor = -1
-
-    def _record(self, record: _Begun | _Piece | _Headers) -> None:
-        if self._descriptor < 0:
-            return
-        line, self._chain = _sealed(self._chain, msgspec.json.encode(record))
-        try:
-            write_all(self._disk, self._descriptor, line, self._at)
-        except OSError:
-            self.close()
-            with contextlib.suppress(OSError):
-                self._disk.unlink(self._path)
-        self._at += len(line)
 
 
 def _blocks(offset: int, length: int) -> Iterator[tuple[int, int]]:

@@ -184,11 +184,8 @@ def _create_first_free(disk: Disk, journal_paths: Iterable[Path]) -> tuple[int, 
 
 def _write_and_close(disk: Disk, descriptor: int, pieces: Iterable[bytes]) -> None:
     """Write, sync and close a new file."""
-    at = 0
     with closed_after(disk, descriptor):
-        for piece in pieces:
-            write_all(disk, descriptor, piece, at)
-            at += len(piece)
+        _write_pieces(disk, descriptor, pieces, 0)
         disk.sync(descriptor)
 
 
@@ -257,6 +254,18 @@ def verified_pieces(kept: CutBytes, disk: Disk) -> Iterator[Iterator[bytes]]:
         if digest.hexdigest() != kept.sha256:
             raise EditError(f"{visible(kept.path)} no longer contains the bytes that were cut off.")
         yield _pieces(kept, descriptor, disk)
+
+
+def put_back(kept: CutBytes, file: LockedFile, at: int) -> None:
+    """Write the bytes that were cut off into a file, from ``at`` on. Raises OSError and EditError."""
+    with verified_pieces(kept, file.disk) as pieces:
+        _write_pieces(file.disk, file.descriptor, pieces, at)
+
+
+def _write_pieces(disk: Disk, descriptor: int, pieces: Iterable[bytes], at: int) -> None:
+    for piece in pieces:
+        write_all(disk, descriptor, piece, at)
+        at += len(piece)
 
 
 def _pieces(kept: CutBytes, descriptor: int, disk: Disk) -> Iterator[bytes]:

@@ -19,8 +19,8 @@ from inspector.core.names import visible
 from inspector.sources.local.changes.in_place import change_locked
 from inspector.sources.local.changes.journal import holds, require_settled
 from inspector.sources.local.changes.locked_file import LockedFile, locked, resolved
-from inspector.sources.local.changes.old_bytes import StoredChange, forget, stored_changes, verified_pieces
-from inspector.sources.local.disk_calls import Disk, closed_after, read_all, reason, write_all
+from inspector.sources.local.changes.old_bytes import StoredChange, forget, put_back, stored_changes, verified_pieces
+from inspector.sources.local.disk_calls import Disk, closed_after, read_all, reason
 from inspector.sources.local.file import Identity
 
 MAX_PAST = 50
@@ -180,15 +180,12 @@ def _compare_end(file: LockedFile, cut: CutBytes, edit: Edit) -> tuple[bool, boo
 
 def _restore_end(file: LockedFile, cut: CutBytes, edit: Edit) -> None:
     """Append the cut-off bytes, and sync. Raises OSError and EditError; then the file is unchanged."""
-    disk, at, old_size = file.disk, edit.new_size, file.size
+    disk, old_size = file.disk, file.size
     more = edit.old_size - old_size
     if more > 0 and disk.free(file.path.parent) < more:
         raise EditError(f"{file.name} was not changed: the disk has no room for the {more:,} bytes that were cut off.")
     try:
-        with verified_pieces(cut, disk) as pieces:
-            for piece in pieces:
-                write_all(disk, file.descriptor, piece, at)
-                at += len(piece)
+        put_back(cut, file, edit.new_size)
         disk.sync(file.descriptor)
     except BaseException:
         with contextlib.suppress(OSError):
