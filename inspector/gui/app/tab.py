@@ -55,7 +55,7 @@ if TYPE_CHECKING:  # each panel is loaded when it is made
     from inspector.gui.panels.changing.repair import RepairPanel
     from inspector.gui.panels.changing.trials import ExperimentPanel, ReplayPanel
     from inspector.gui.panels.coverage.panel import CoveragePanel
-    from inspector.gui.panels.diagram.panel import DiagramPanel
+    from inspector.gui.panels.diagram import DiagramPanel
     from inspector.gui.panels.reader import ReaderPanel
     from inspector.gui.panels.requests import RequestsPanel
 
@@ -617,7 +617,7 @@ PANELS: dict[str, Panel] = {
     ),
     "Diagram": Panel(
         says=lambda tab: tab.is_made("Diagram") and tab.diagram.is_needed,
-        place="diagram.panel.DiagramPanel",
+        place="diagram.DiagramPanel",
         begin=lambda tab: tab.diagram.open(),
         height=(420, 52),
     ),
