@@ -35,7 +35,7 @@ def rows(folder: Path) -> Iterator[Row]:
     stories: dict[str, tuple[Callable[[], object], Callable[[], bool]]] = {
         "byte bands of a sparse 4 GiB": (
             lambda: second.hex_pane.show_bands(True),
-            lambda: second.hex_pane.band.bands() is not None and window.settled,
+            lambda: second.hex_pane.band.bands is not None and window.settled,
         ),
         "check a ZIP of 20,000 members": (first.checking.start, lambda: not first.checking.running and window.settled),
         "open a CAF of 100,000 members": (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QWidget
@@ -108,9 +110,9 @@ class HexEditing(QObject):
         document.layersChanged.connect(self._show)
         document.rowsChanged.connect(self._show)
         self.overwriting.overwritten.connect(self._take)
-        editing.modeChanged.connect(pane.inspector.set_editable)
-        pane.inspector.typed.connect(self._take_value)
-        pane.inspector.refused.connect(document.reported)
+        editing.modeChanged.connect(partial(setattr, pane.inspector.readings, "editable"))
+        pane.inspector.readings.typed.connect(self._take_value)
+        pane.inspector.readings.refused.connect(document.reported)
 
     def _in_file(self) -> bool:
         info = self._document.layer_info(self._document.layer)

@@ -20,9 +20,7 @@ from inspector.drawing.byte_class import SMALL_BLOCK, ByteClass, look_of
 from inspector.drawing.colouring import ColourBy
 from inspector.drawing.palette import FAMILY_HUES
 from inspector.gui.document.document import Document, Selection
-from inspector.gui.hex.beside.byte_band import BandFeed, ByteBand, shares_of
-from inspector.gui.hex.beside.data_inspector import DataInspector
-from inspector.gui.hex.beside.file_map import LABELLED_PX, NARROW_PX, WIDE_PX, FileMap
+from inspector.gui.hex.beside.data_inspector import READ_BYTES, DataInspector
 from inspector.gui.hex.beside.legend import (
     Legend,
     LegendEntry,
@@ -31,10 +29,10 @@ from inspector.gui.hex.beside.legend import (
     structure_entries,
     verdict_entries,
 )
-from inspector.gui.hex.beside.readings import READ_BYTES
+from inspector.gui.hex.beside.strip import LABELLED_PX, NARROW_PX, WIDE_PX, ByteBand, FileMap, shares_of
 from inspector.gui.hex.content_views import MAX_IMAGE_BYTES, MAX_TEXT_BYTES, ImageView, TextView
 from inspector.gui.hex.layer_bar import LayerBar, Mode
-from inspector.gui.hex.pages import HexModel
+from inspector.gui.hex.pages import HexModel, deliver_both
 from inspector.gui.hex.view import HexView
 from inspector.gui.kit.building import in_column, in_row, page_of
 from inspector.gui.kit.style import GRID, bold
@@ -136,7 +134,6 @@ class HexPane(QWidget):
         self.band = ByteBand()
         self.band.hide()
         self._bands_wanted = False
-        self.band_feed = BandFeed(document, self.band)
         self.legend = Legend()
         self.legend.hide()  # until there are colours to explain
         self.inspector = DataInspector()
@@ -171,7 +168,7 @@ class HexPane(QWidget):
         self.hex.scrolled.connect(self.map.setShown)
         self.hex.scrolled.connect(self.band.setShown)
         self.band.jumped.connect(self._jump)
-        self.band_feed.measured.connect(self._update_legend)
+        self.band.rowsRequested.connect(self._ask_bands)
         self.hex.menuRequested.connect(lambda _, place: self.menuRequested.emit(place))
         self.hex.lane.chosen.connect(self._choose_structure)
         self.legend.litChanged.connect(self._light)
@@ -205,9 +202,15 @@ class HexPane(QWidget):
         is_shown = self._bands_wanted or self.map.by is ColourBy.ENTROPY
         if is_shown is self.band.isHidden():
             self.band.setVisible(is_shown)
-            self.band_feed.ask()
+            self._ask_bands()
             self._update_legend()
             self._describe_look()
+
+    def _ask_bands(self, *_: object) -> None:
+        band, info = self.band, self._info
+        if info is not None and info.size and not band.isHidden() and band.height() > 0:
+            job = self._document.start(ArchiveRequests.bands, info.layer, 0, info.size, band.height())
+            job.then(partial(self._learn, band, "bands"))
 
     def restyle(self) -> None:
         """Apply the current fixed font."""
@@ -263,7 +266,7 @@ class HexPane(QWidget):
         is_new = self._info is None or self._info.layer != info.layer
         if self._info is None or (self._info.layer, self._info.size) != (info.layer, info.size):
             self.map.setSize(info.size)
-            self.band_feed.show_layer(info.layer, info.size)
+            self.band.setSize(info.size)
         self._info = info
         self._show_bookmarks()
         if is_new:
@@ -287,19 +290,16 @@ class HexPane(QWidget):
 
     def _show_changed(self) -> None:
         self.map.setShown(*self.hex.shown())
-        self.band_feed.ask()
+        self._ask_bands()
         self._mark_damage()
         self._counted = None
         self._draw_map(self.map.height())
         self._follow(self._document.selection)
 
     def _fetch(self, layer: int, start: int, stop: int, deliver: Callable[[bytes, list[Run]], None]) -> None:
-        found: list[bytes] = []
-        client = self._document.client
-        client.ask(ArchiveRequests.read, layer, start, stop - start).then(found.append, self._document.reported.emit)
-        client.ask(ArchiveRequests.runs, layer, start, stop).then(
-            lambda runs: deliver(b"".join(found), runs), lambda _: deliver(b"".join(found), [])
-        )
+        document, client = self._document, self._document.client
+        read = client.ask(ArchiveRequests.read, layer, start, stop - start)
+        deliver_both(read, client.ask(ArchiveRequests.runs, layer, start, stop), deliver, document.reported.emit)
 
     def _mark_damage(self) -> None:
         layer = self._document.layer
@@ -348,9 +348,10 @@ class HexPane(QWidget):
             show_verdicts([])  # verdicts of an earlier version of the bytes
 
     def _learn(self, which: QWidget, name: str, found: object) -> None:
-        """Take what the map or the legend is made of."""
+        """Take what the map, the bands or the legend are made of."""
         setattr(which, name, found)
         self.map.redraw()
+        self.band.redraw()
         self._update_legend()
 
     def _update_legend(self) -> None:
@@ -362,8 +363,8 @@ class HexPane(QWidget):
             entries = role_entries(reduce(or_, self.map.sets, 0))
         elif by is ColourBy.VERDICT:
             entries = verdict_entries(self._judged)
-        if not self.band.isHidden() and self.band_feed.whole is not None:
-            looks = class_entries(shares_of(self.band_feed.whole))
+        if not self.band.isHidden() and self.band.bands is not None:
+            looks = class_entries(shares_of(self.band.bands))
             entries = looks if by is ColourBy.ENTROPY else [*entries, *looks]
         scene, judged = self.hex.scene, reduce(or_, self.map.verdicts, 0)
         self.legend.setEntries(entries, bool(self._damage), judged, bool(scene.edited), bool(scene.unread))
@@ -372,7 +373,7 @@ class HexPane(QWidget):
         """Light the bytes of an entry of the legend up, in the hex view and in the map."""
         self.hex.paint_with(lit=None if entry is None else entry.lit)
         self.map.show_state(lit=None if entry is None else entry.bits)
-        self.band.setLit(entry.mark if entry is not None and isinstance(entry.mark, ByteClass) else None)
+        self.band.show_state(lit=entry.mark if entry is not None and isinstance(entry.mark, ByteClass) else None)
 
     def _step(self, entry: LegendEntry, backwards: bool) -> None:
         """Go to the next structure of an entry of the legend."""
@@ -428,7 +429,7 @@ class HexPane(QWidget):
 
         def show(data: bytes) -> None:
             self.inspected = place
-            self.inspector.setBytes(data)
+            self.inspector.readings.setBytes(data)
 
         self._document.client.ask(ArchiveRequests.read, *place, READ_BYTES).then(show, lambda _: show(b""))
 

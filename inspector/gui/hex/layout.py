@@ -252,19 +252,11 @@ class Pane(StrEnum):
     TEXT = "text"
 
 
-class Move(StrEnum):
-    """A movement of the caret."""
-
-    LEFT = "left"
-    RIGHT = "right"
-    UP = "up"
-    DOWN = "down"
-    PAGE_UP = "page up"
-    PAGE_DOWN = "page down"
-    ROW_START = "start of row"
-    ROW_END = "end of row"
-    FILE_START = "start of file"
-    FILE_END = "end of file"
+MOVES = (
+    *("PreviousChar", "NextChar", "PreviousLine", "NextLine", "PreviousPage", "NextPage"),
+    *("StartOfLine", "EndOfLine", "StartOfDocument", "EndOfDocument"),
+)
+"""The movements of the caret, as Qt names their keys."""
 
 
 class Cursor:
@@ -323,20 +315,20 @@ class Cursor:
         """Select nothing."""
         self._anchor = None
 
-    def move(self, move: Move, columns: int, page: int, extend: bool = False) -> None:
-        """Move the caret in rows of ``columns`` bytes and pages of ``page`` rows."""
+    def move(self, move: str, columns: int, page: int, extend: bool = False) -> None:
+        """Make one of ``MOVES`` in rows of ``columns`` bytes and pages of ``page`` rows."""
         row_start, last = self.caret - self.caret % columns, max(0, self.size - 1)
         targets = {
-            Move.LEFT: self.caret - 1,
-            Move.RIGHT: self.caret + 1,
-            Move.UP: self._by_rows(-1, columns),
-            Move.DOWN: self._by_rows(1, columns),
-            Move.PAGE_UP: self._by_rows(-page, columns),
-            Move.PAGE_DOWN: self._by_rows(page, columns),
-            Move.ROW_START: row_start,
-            Move.ROW_END: min(row_start + columns - 1, last),
-            Move.FILE_START: 0,
-            Move.FILE_END: last,
+            "PreviousChar": self.caret - 1,
+            "NextChar": self.caret + 1,
+            "PreviousLine": self._by_rows(-1, columns),
+            "NextLine": self._by_rows(1, columns),
+            "PreviousPage": self._by_rows(-page, columns),
+            "NextPage": self._by_rows(page, columns),
+            "StartOfLine": row_start,
+            "EndOfLine": min(row_start + columns - 1, last),
+            "StartOfDocument": 0,
+            "EndOfDocument": last,
         }
         self.place(targets[move], extend)
 

@@ -13,6 +13,7 @@ from inspector.core.field import Run, Structure
 from inspector.core.span import Span
 from inspector.drawing.colouring import ColourBy
 from inspector.gui.hex.highlights import Tint, clip_tints, look_tints, structures_of, tints
+from inspector.gui.ipc.client import Pending
 
 PAGE = 4096
 """Bytes in a page, about one screen. Larger pages take too long where every byte is a field of its own."""
@@ -25,6 +26,14 @@ _READ_BYTES = 64 * 1024
 
 Deliver = Callable[[bytes, list[Run]], None]
 Fetch = Callable[[int, int, Deliver], None]
+Failed = Callable[[str], object]
+
+
+def deliver_both(read: Pending[bytes], runs: Pending[list[Run]], deliver: Deliver, failed: Failed = bool) -> None:
+    """Deliver the answers to two requests, that for the bytes having been asked first."""
+    found: list[bytes] = []
+    read.then(found.append, failed)
+    runs.then(lambda known: deliver(b"".join(found), known), lambda _: deliver(b"".join(found), []))
 
 
 class _Page(Struct):

@@ -33,7 +33,7 @@ from inspector.core.span import Span
 from inspector.drawing.colouring import ColourBy
 from inspector.gui.hex.highlights import merged, overlapping
 from inspector.gui.hex.lane import lay_out_brackets
-from inspector.gui.hex.layout import MAX_COPY_BYTES, CopyFormat, Cursor, Move, Pane, formatted
+from inspector.gui.hex.layout import MAX_COPY_BYTES, MOVES, CopyFormat, Cursor, Pane, formatted
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.painting import HATCH_PERIOD, RowPainter, ViewState
 from inspector.gui.hex.row_area import RowArea
@@ -44,19 +44,6 @@ _AUTOSCROLL_MS = 40
 """Interval of autoscrolling while the pointer is dragged beyond the edge."""
 _PIXELS_PER_ROW = 12
 """Pixels beyond the edge that add one row to a step."""
-_MOVES: tuple[tuple[_Key, _Key, Move], ...] = (
-    (_Key.MoveToPreviousChar, _Key.SelectPreviousChar, Move.LEFT),
-    (_Key.MoveToNextChar, _Key.SelectNextChar, Move.RIGHT),
-    (_Key.MoveToPreviousLine, _Key.SelectPreviousLine, Move.UP),
-    (_Key.MoveToNextLine, _Key.SelectNextLine, Move.DOWN),
-    (_Key.MoveToPreviousPage, _Key.SelectPreviousPage, Move.PAGE_UP),
-    (_Key.MoveToNextPage, _Key.SelectNextPage, Move.PAGE_DOWN),
-    (_Key.MoveToStartOfLine, _Key.SelectStartOfLine, Move.ROW_START),
-    (_Key.MoveToEndOfLine, _Key.SelectEndOfLine, Move.ROW_END),
-    (_Key.MoveToStartOfDocument, _Key.SelectStartOfDocument, Move.FILE_START),
-    (_Key.MoveToEndOfDocument, _Key.SelectEndOfDocument, Move.FILE_END),
-)
-"""What each movement's key is, and the key that also selects."""
 
 
 class HexView(RowArea):
@@ -300,10 +287,10 @@ class HexView(RowArea):
             RowPainter(painter, self.look, scene).paint(range(top + first, top + last + 1), first * line)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        moves = ((move, selects) for *keys, move in _MOVES for selects, key in enumerate(keys) if event.matches(key))
-        move, selects = next(moves, (None, 0))
+        ways = product(MOVES, ("MoveTo", "Select"))
+        move, verb = next((way for way in ways if event.matches(getattr(_Key, way[1] + way[0]))), (None, ""))
         if move is not None:
-            self._change(lambda: self._cursor.move(move, self._layout.columns, self._scroll.page, bool(selects)))
+            self._change(lambda: self._cursor.move(move, self._layout.columns, self._scroll.page, verb == "Select"))
         elif event.matches(_Key.Copy):
             self.copy()
         elif event.matches(_Key.SelectAll):

@@ -23,11 +23,11 @@ from inspector.core.program.redaction import strip_credentials
 from inspector.core.span import Span
 from inspector.drawing.colouring import ColourBy
 from inspector.gui.dialogs.combine import CombineDialog, Plan
-from inspector.gui.hex.beside.file_map import FileMap
 from inspector.gui.hex.beside.legend import DAMAGED, Legend, LegendEntry, role_entries
+from inspector.gui.hex.beside.strip import FileMap
 from inspector.gui.hex.highlights import Tint, structures_of, tints
 from inspector.gui.hex.layout import fitting
-from inspector.gui.hex.pages import Deliver, Fetch, HexModel
+from inspector.gui.hex.pages import Deliver, Fetch, HexModel, deliver_both
 from inspector.gui.hex.painting import MARGIN
 from inspector.gui.hex.view import HexView
 from inspector.gui.ipc.client import Client, Job, compare_client
@@ -650,8 +650,5 @@ class CompareTab(JobTab[CompareRequests]):
 
 
 def _fetch(client: Client[CompareRequests], side: str, start: int, stop: int, deliver: Deliver) -> None:
-    found: list[bytes] = []
-    client.ask(CompareRequests.side_bytes, side, start, stop - start).then(found.append)
-    client.ask(CompareRequests.side_runs, side, start, stop).then(
-        lambda runs: deliver(b"".join(found), runs), lambda _: deliver(b"".join(found), [])
-    )
+    read = client.ask(CompareRequests.side_bytes, side, start, stop - start)
+    deliver_both(read, client.ask(CompareRequests.side_runs, side, start, stop), deliver)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.span import Span
-from inspector.gui.hex.layout import Cursor, Move
+from inspector.gui.hex.layout import MOVES, Cursor
 
 SIZE = 100
 
@@ -19,27 +19,27 @@ def at(offset: int, size: int = SIZE) -> Cursor:
 @pytest.mark.parametrize(
     ("start", "move", "there"),
     [
-        (5, Move.LEFT, 4),
-        (0, Move.LEFT, 0),
-        (5, Move.RIGHT, 6),
-        (99, Move.RIGHT, 99),
-        (20, Move.UP, 4),
-        (5, Move.UP, 5),
-        (5, Move.DOWN, 21),
-        (90, Move.DOWN, 99),  # the last row is shorter
-        (98, Move.DOWN, 98),
-        (70, Move.PAGE_UP, 22),
-        (20, Move.PAGE_UP, 4),
-        (5, Move.PAGE_DOWN, 53),
-        (50, Move.PAGE_DOWN, 98),
-        (37, Move.ROW_START, 32),
-        (37, Move.ROW_END, 47),
-        (97, Move.ROW_END, 99),
-        (37, Move.FILE_START, 0),
-        (37, Move.FILE_END, 99),
+        (5, "PreviousChar", 4),
+        (0, "PreviousChar", 0),
+        (5, "NextChar", 6),
+        (99, "NextChar", 99),
+        (20, "PreviousLine", 4),
+        (5, "PreviousLine", 5),
+        (5, "NextLine", 21),
+        (90, "NextLine", 99),  # the last row is shorter
+        (98, "NextLine", 98),
+        (70, "PreviousPage", 22),
+        (20, "PreviousPage", 4),
+        (5, "NextPage", 53),
+        (50, "NextPage", 98),
+        (37, "StartOfLine", 32),
+        (37, "EndOfLine", 47),
+        (97, "EndOfLine", 99),
+        (37, "StartOfDocument", 0),
+        (37, "EndOfDocument", 99),
     ],
 )
-def test_moves_in_rows_of_sixteen_and_pages_of_three(start: int, move: Move, there: int) -> None:
+def test_moves_in_rows_of_sixteen_and_pages_of_three(start: int, move: str, there: int) -> None:
     cursor = at(start)
 
     cursor.move(move, columns=16, page=3)
@@ -51,14 +51,14 @@ def test_moves_in_rows_of_sixteen_and_pages_of_three(start: int, move: Move, the
 def test_extending_selects_from_where_it_began_both_ends_included() -> None:
     cursor = at(10)
 
-    cursor.move(Move.RIGHT, 16, 3, extend=True)
-    cursor.move(Move.RIGHT, 16, 3, extend=True)
+    cursor.move("NextChar", 16, 3, extend=True)
+    cursor.move("NextChar", 16, 3, extend=True)
     assert cursor.selected == Span(10, 13)
 
-    cursor.move(Move.ROW_START, 16, 3, extend=True)
+    cursor.move("StartOfLine", 16, 3, extend=True)
     assert cursor.selected == Span(0, 11)
 
-    cursor.move(Move.DOWN, 16, 3)
+    cursor.move("NextLine", 16, 3)
     assert cursor.selected is None
     assert cursor.selection == Span(16, 16)
 
@@ -106,8 +106,8 @@ def test_clearing_leaves_the_caret() -> None:
     assert (cursor.caret, cursor.selected) == (10, None)
 
 
-@pytest.mark.parametrize("move", Move)
-def test_without_bytes_there_is_nowhere_to_go(move: Move) -> None:
+@pytest.mark.parametrize("move", MOVES)
+def test_without_bytes_there_is_nowhere_to_go(move: str) -> None:
     cursor = Cursor(0)
 
     cursor.move(move, 16, 3, extend=True)
@@ -130,7 +130,7 @@ def test_the_end_of_sixty_four_gibibytes_is_a_place_like_any_other() -> None:
     size = 64 << 30
     cursor = Cursor(size)
 
-    cursor.move(Move.FILE_END, 16, 40)
-    cursor.move(Move.UP, 16, 40, extend=True)
+    cursor.move("EndOfDocument", 16, 40)
+    cursor.move("PreviousLine", 16, 40, extend=True)
 
     assert cursor.selected == Span(size - 17, size)

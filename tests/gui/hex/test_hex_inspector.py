@@ -11,15 +11,15 @@ from PySide6.QtTest import QTest
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.hex.beside.data_inspector import DataInspector, ReadingsModel
-from inspector.gui.hex.beside.readings import (
+from inspector.gui.hex.beside.data_inspector import (
     ALL_ROWS,
     DEFAULT_ROWS,
     READ_BYTES,
+    DataInspector,
+    ReadingsModel,
     ValueRefusedError,
     encoded,
     readings,
-    varint,
 )
 
 
@@ -75,7 +75,7 @@ def test_times() -> None:
     ],
 )
 def test_varints(data: bytes, text: str) -> None:
-    assert varint(data) == text
+    assert values(data)["varint (LEB128)"] == text
 
 
 @pytest.mark.parametrize(
@@ -97,13 +97,13 @@ def test_characters(data: bytes, text: str) -> None:
 def test_any_bytes_have_the_same_readings(data: bytes) -> None:
     found = readings(data)
 
-    assert [value.name for value in found] == [value.name for value in readings(b"")]
-    known = {value.name for value in found if value.text}
+    assert [name for name, _ in found] == [name for name, _ in readings(b"")]
+    known = {name for name, text in found if text}
     assert ("u8" in known, "i32 BE" in known, "u64 LE" in known) == (len(data) >= 1, len(data) >= 4, len(data) >= 8)
 
 
 def test_of_no_bytes_nothing_is_known() -> None:
-    assert {value.text for value in readings(b"")} == {""}
+    assert {text for _, text in readings(b"")} == {""}
 
 
 @pytest.mark.usefixtures("qapp")
@@ -122,7 +122,7 @@ def test_the_model_is_sound_and_says_when_there_is_no_value(qtmodeltester: Model
 def test_a_value_is_copied_with_the_usual_key(qtbot: QtBot) -> None:
     panel = DataInspector()
     qtbot.addWidget(panel)
-    panel.setBytes(b"\x07\x01")
+    panel.readings.setBytes(b"\x07\x01")
     panel.setCurrentIndex(panel.model().index(1, 1))
 
     QTest.keyClick(panel, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
@@ -179,11 +179,18 @@ def test_a_typed_value_becomes_its_bytes(name: str, text: str, expected: bytes) 
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
-        ("u8", "256", "does not fit into u8"),
-        ("u8", "many", "no whole number"),
-        ("varint (LEB128)", "5", "takes 1 byte, and the varint here has 2 bytes"),
-        ("DOS time, date", "1979-01-01 00:00:00", "from 1980"),
-        ("Unix time 32 LE", "soon", "no time"),
+        ("u8", "256", "256 is no value for u8"),
+        ("u8", "", "Nothing is no value"),
+        ("i16 BE", "40,000", "no value for i16 BE"),
+        ("f32 BE", "1e99", "no value for f32 BE"),
+        ("binary", "102", "no value for binary"),
+        ("varint (LEB128)", "5", "takes 1 byte, and here are 2"),
+        ("varint (LEB128)", str(1 << 64), "no value for varint"),
+        ("varint (LEB128)", "-1", "no value for varint"),
+        ("DOS time, date", "1979-01-01 00:00:00", "no value for DOS time"),
+        ("DOS time, date", "1980-01-01 00:00:01", "no value for DOS time"),
+        ("Unix time 32 LE", "soon", "no value for Unix time"),
+        ("UTF-8", "é", "takes 2 bytes, and here are 0"),
         ("u64 LE", "1", "do not fit before the end"),
     ],
 )

@@ -15,8 +15,8 @@ from inspector.drawing.colouring import ColourBy, roles_in
 from inspector.drawing.palette import COLOURS, FAMILY_HUES, Scheme
 from inspector.formats.rca import CHUNK_HEADER
 from inspector.formats.taco.codes import TACO_ENTRY
-from inspector.gui.hex.beside.file_map import FileMap, first_of, labels_of
 from inspector.gui.hex.beside.legend import Legend, LegendEntry, role_entries, structure_entries
+from inspector.gui.hex.beside.strip import FileMap, first_of, labels_of
 from inspector.gui.kit.theme import palette
 
 COLOUR = COLOURS[Scheme.LIGHT]

@@ -16,7 +16,7 @@ from inspector.core.program.progress import Eta
 from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.gui.app.window import Window
-from inspector.gui.hex.beside.file_map import VERDICT_TEXTS
+from inspector.gui.hex.beside.strip import VERDICT_TEXTS
 from inspector.gui.panels import findings
 from inspector.gui.panels.members import VERDICT
 from inspector.operations.protocol.check_views import ReportKind

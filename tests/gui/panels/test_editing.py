@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from inspector.core.verdict import State
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.hex.beside.readings import ALL_ROWS
+from inspector.gui.hex.beside.data_inspector import ALL_ROWS
 from tests.gui.conftest import Copied, Show, answer, dialog_of, overwrite, press, previewed, save_to, settle
 from tests.sweeping import in_the_sweep
 
@@ -185,7 +185,7 @@ def test_a_value_is_typed_beside_the_bytes_and_text_in_its_own_column_and_both_e
     press(window, "edit_bytes")
     assert values.flags(cell) & Qt.ItemFlag.ItemIsEditable
     assert not values.setData(cell, "70000")
-    assert "70,000 does not fit into u16 BE" in said(tab)
+    assert "70000 is no value for u16 BE" in said(tab)
     assert tab.editing.pending is None
     assert values.setData(cell, "0xABCD")
     previewed(qtbot, window, tab)
@@ -205,7 +205,7 @@ def test_a_value_is_typed_beside_the_bytes_and_text_in_its_own_column_and_both_e
     QTest.keyClick(view, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
     model = view.model()
     assert model is not None
-    assert model.bytes_at(0, 5) == [(0, b"Hiyou")]
+    qtbot.waitUntil(lambda: model.bytes_at(0, 5) == [(0, b"Hiyou")])
     previewed(qtbot, window, tab)
     press(window, "write")
     settle(qtbot, window)

@@ -15,8 +15,7 @@ from inspector.core.verdict import Verdict
 from inspector.drawing.byte_class import ByteClass
 from inspector.drawing.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of, paint_of_look, roles_in
 from inspector.drawing.palette import COLOURS, Colours
-from inspector.gui.hex.beside.byte_band import fill_class
-from inspector.gui.hex.beside.file_map import VERDICT_LEGEND, fill_verdict, verdicts_in
+from inspector.gui.hex.beside.strip import VERDICT_LEGEND, fill_class, fill_verdict, verdicts_in
 from inspector.gui.hex.painting import UNDERLINE_HEIGHT, hatching, scheme_for, unread_brushes
 from inspector.operations.protocol.views import Judged
 
