@@ -182,7 +182,7 @@ class CombineDialog(Dialog):
         """Write the plan shown to a new file."""
         if self.plan is None or not self.write.isEnabled():
             return
-        job = self._client.start(CompareRequests.write_combination, self.plan.number, path, self.accept_all.isChecked())
+        job = self._client.start(CompareRequests.write_combination, self.plan, path, self.accept_all.isChecked())
         self._run(job.then(lambda sentence: self._done(path, sentence), self._failed))
 
     def _done(self, path: str, sentence: str) -> None:

@@ -36,7 +36,7 @@ from inspector.operations.compare.comparing import Comparison
 from inspector.operations.compare.structure import Digests, where
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened, decode, start
-from inspector.operations.protocol.compare_views import A, Alignment, CombinePlan, Difference, Ground, Step
+from inspector.operations.protocol.compare_views import A, Alignment, CombinePlan, Difference, Ground, Run, Step
 from inspector.sources.local.atomic import NewFiles
 from inspector.sources.web.address import is_remote
 
@@ -122,13 +122,19 @@ class _Cluster(Struct):
     """A stretch ``a`` of the first copy where others differ.
 
     ``runs`` of the copies that do, by their numbers, and ``pieces`` of those and the first; ``groups`` of copies that
-    have the same here, the first copy in the first group.
+    have the same here, the first copy in the first group. ``judged``: a digest fits a copy as it is here.
     """
 
     a: Span
-    runs: dict[int, list[int]] = field(default_factory=dict)
+    runs: dict[int, list[Run]] = field(default_factory=dict)
     pieces: dict[int, Span] = field(default_factory=dict)
     groups: list[list[int]] = field(default_factory=list)
+    judged: bool = False
+
+    def piece(self, copy: int) -> tuple[int, Span]:
+        """The copy that a piece is read from, the first where that has the same, and its place there."""
+        copy = copy if copy in self.pieces else 0
+        return copy, self.pieces[copy]
 
 
 class _Choice(Struct, frozen=True):
@@ -167,12 +173,11 @@ def combine(comparisons: Sequence[Comparison], progress: Progress) -> Combinatio
 class _Combining:
     def __init__(self, comparisons: Sequence[Comparison], progress: Progress) -> None:
         self._comparisons = comparisons
-        self._alignments = [each.alignment for each in comparisons if each.alignment is not None]
         self._progress = progress
         self._archives = [comparisons[0].a.archives[0], *(each.b.archives[0] for each in comparisons)]
         self._sources = [each.source for each in self._archives]
         self._digests = [Digests(each) for each in self._archives]
-        self._clusters = _clusters(self._alignments)
+        self._clusters = _clusters([each.alignment for each in comparisons if each.alignment is not None])
 
     def run(self) -> Combination:
         others = any(damage_of(each).beside for each in self._archives) and self._have_other_companions()
@@ -182,6 +187,7 @@ class _Combining:
         choices = []
         for cluster in self._clusters:
             cluster.groups = self._groups(cluster)
+            cluster.judged = any(self._digests[copy].fits(span) for copy, span in cluster.pieces.items())
             choices.append(self._choose(cluster))
             self._progress.advance(1)
         made = self._make(choices)
@@ -218,12 +224,11 @@ class _Combining:
         spans: list[Span] = []
         at = size = 0
         for cluster, choice in zip(self._clusters, choices, strict=True):
-            copy, piece = _piece(cluster, choice.copy)
-            pieces += ((0, Span(at, cluster.a.start)), (copy, piece))
-            size += cluster.a.start - at
-            spans.append(Span(size, size + piece.size))
-            size += piece.size
-            at = cluster.a.stop
+            chosen = cluster.piece(choice.copy)
+            pieces += ((0, Span(at, cluster.a.start)), chosen)
+            size, at = size + cluster.a.start - at, cluster.a.stop
+            spans.append(Span(size, size + chosen[1].size))
+            size = spans[-1].stop
         pieces.append((0, Span(at, self._sources[0].size)))
         source = CombinedSource(self._sources, pieces, beside)
         archive = _checked(source, self._progress)
@@ -236,12 +241,8 @@ class _Combining:
 
     def _open(self, choices: Sequence[_Choice]) -> list[int]:
         """What is not proved, and where no digest fits a copy as it is: it would not tell which copy is right."""
-        return [
-            at
-            for at, (cluster, choice) in enumerate(zip(self._clusters, choices, strict=True))
-            if choice.ground is not Ground.PROVED
-            and not any(self._digests[copy].fits(span) for copy, span in cluster.pieces.items())
-        ]
+        pairs = enumerate(zip(self._clusters, choices, strict=True))
+        return [at for at, (cluster, each) in pairs if each.ground is not Ground.PROVED and not cluster.judged]
 
     # ---- choosing ----------------------------------------------------------------------------------------------
 
@@ -266,9 +267,7 @@ class _Combining:
         found: dict[int, str] = {}
         for copy, runs in cluster.runs.items():
             judge = self._comparisons[copy - 1].judge
-            for at in runs if judge is not None else ():
-                assert judge is not None
-                side, digest = judge.proof(self._alignments[copy - 1][at])
+            for side, digest in map(judge.proof, runs) if judge is not None else ():
                 if side is not None:
                     found.setdefault(0 if side == A else copy, digest)
         return found
@@ -310,20 +309,19 @@ class _Combining:
         found = list(made.choices)
         groups = self._open_groups(made)
         options = [[[each[0] for each in self._clusters[at].groups] for at in group] for group in groups]
-        trials = sum(prod(map(len, each)) for each in options)
-        if trials * made.archive.source.size > _MAX_TRIED_BYTES:
+        trials = [prod(map(len, each)) for each in options]
+        if sum(trials) * made.archive.source.size > _MAX_TRIED_BYTES:
             return found
-        for group, choosable in zip(groups, options, strict=True):
-            if prod(map(len, choosable)) > _MAX_TRIALS:
-                continue
+        for group, choosable, number in zip(groups, options, trials, strict=True):
             fits: dict[int, set[int]] = {at: set() for at in group}
-            for copies in product(*choosable):
-                chosen = dict(zip(group, copies, strict=True))
-                tried = [replace(each, copy=chosen.get(at, each.copy)) for at, each in enumerate(found)]
+            for copies in product(*choosable) if number <= _MAX_TRIALS else ():
+                tried = list(found)
+                for at, copy in zip(group, copies, strict=True):
+                    tried[at] = replace(found[at], copy=copy)
                 proved = self._make(tried, made.beside).choices
-                for at, copy in chosen.items():
+                for at in group:
                     if proved[at].ground is Ground.PROVED:
-                        fits[at].add(copy)
+                        fits[at].add(proved[at].copy)
             for at, fitting in fits.items():
                 if len(fitting) == 1:
                     found[at] = replace(found[at], copy=fitting.pop())
@@ -334,16 +332,15 @@ class _Combining:
         digests = Digests(made.archive)
         found: list[tuple[set[str], list[int]]] = []
         for at in self._open(made.choices):
-            names, members = set(digests.over(made.spans[at])), [at]
-            for copy, span in self._clusters[at].pieces.items():
-                names.update(self._digests[copy].over(span))
-            if not names:
-                continue
+            places = [(digests, made.spans[at])]
+            places += [(self._digests[copy], span) for copy, span in self._clusters[at].pieces.items()]
+            names, members = {name for known, span in places for name in known.over(span)}, [at]
             for each in [each for each in found if each[0] & names]:
                 found.remove(each)
                 names |= each[0]
                 members += each[1]
-            found.append((names, sorted(members)))
+            if names:
+                found.append((names, sorted(members)))
         return [members for _, members in found]
 
     def _held(self, made: _Made) -> list[_Choice]:
@@ -355,7 +352,7 @@ class _Combining:
         if too_many or all(each.fine for each in self._digests):
             return found
         for at in undecided:
-            states: list[tuple[tuple[int, int], int]] = []
+            states = []
             for copy, *_ in self._clusters[at].groups:
                 found[at] = replace(made.choices[at], copy=copy)
                 states.append((self._make(found, made.beside).badness, copy))
@@ -369,7 +366,7 @@ class _Combining:
     # ---- words -------------------------------------------------------------------------------------------------
 
     def _step(self, cluster: _Cluster, choice: _Choice, span: Span) -> Step:
-        copy, piece = _piece(cluster, choice.copy)
+        copy, piece = cluster.piece(choice.copy)
         letter = ascii_uppercase[choice.copy]
         if piece.size:
             what = f"{in_bytes(piece.size)} at byte {grouped(piece.start)} of {letter}"
@@ -398,28 +395,20 @@ def _checked(source: CombinedSource, progress: Progress) -> Opened:
     return archive
 
 
-def _piece(cluster: _Cluster, copy: int) -> tuple[int, Span]:
-    """The copy that a piece is read from, the first where that has the same, and its place there."""
-    copy = copy if copy in cluster.pieces else 0
-    return copy, cluster.pieces[copy]
-
-
 def _clusters(alignments: Sequence[Alignment]) -> list[_Cluster]:
     """The stretches of the first copy in which others differ; what touches is one."""
     found: list[_Cluster] = []
-    every = ((*run.a, copy, at) for copy, alignment in enumerate(alignments, 1) for at, run in enumerate(alignment))
-    for start_, stop, copy, at in sorted(every):
-        if not found or start_ > found[-1].a.stop:
-            found.append(_Cluster(Span(start_, stop)))
+    for a, copy, b in sorted((run.a, copy, run.b) for copy, each in enumerate(alignments, 1) for run in each):
+        if not found or a.start > found[-1].a.stop:
+            found.append(_Cluster(a))
         last = found[-1]
-        last.a = Span(last.a.start, max(last.a.stop, stop))
-        last.runs.setdefault(copy, []).append(at)
+        last.a = Span(last.a.start, max(last.a.stop, a.stop))
+        last.runs.setdefault(copy, []).append(Run(a, b))
     for cluster in found:
         cluster.pieces[0] = cluster.a
         for copy, runs in cluster.runs.items():
-            first, last_ = (alignments[copy - 1][at] for at in (runs[0], runs[-1]))
-            begin = first.b.start - (first.a.start - cluster.a.start)
-            cluster.pieces[copy] = Span(begin, last_.b.stop + cluster.a.stop - last_.a.stop)
+            begin = runs[0].b.start - (runs[0].a.start - cluster.a.start)
+            cluster.pieces[copy] = Span(begin, runs[-1].b.stop + cluster.a.stop - runs[-1].a.stop)
     return found
 
 
@@ -434,7 +423,6 @@ def _combination(source: CombinedSource, archive: Opened, steps: Sequence[Step],
     # What is not proved first: it is what has to be decided on.
     listed = sorted(steps, key=lambda each: each.ground is Ground.PROVED)
     plan = CombinePlan(
-        0,
         tuple(copies),
         source.size,
         state.value,

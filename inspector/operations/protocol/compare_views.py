@@ -315,13 +315,12 @@ class Step(Struct, frozen=True):
 
 
 class CombinePlan(Struct, frozen=True):
-    """What a combined archive is made of, shown before it is written; ``number`` identifies it.
+    """What a combined archive is made of, shown before it is written.
 
     ``lost`` says what is still wrong with it, ``left_out`` how many more sentences that would take. ``steps`` are the
     first, ``all_steps`` counts them by ground. ``needs_consent``: not everything is proved, or it is not whole.
     """
 
-    number: int
     copies: tuple[str, ...]
     size: int
     state: str

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from msgspec.structs import replace
-
 from inspector.core.edit import Edit
 from inspector.core.field import Run
 from inspector.core.program.progress import Progress
@@ -43,7 +41,6 @@ class Comparer:
         self._more: dict[str, Comparison] = {}
         self._sides: dict[str, Navigation] = {}
         self._planned: Combination | None = None
-        self._plans = 0
 
     def compare(
         self,
@@ -122,7 +119,9 @@ class Comparer:
             if location not in self._more:
                 self._more[location] = compare(found.a.location, location, progress, self._ways[0], connection)
         every = [found, *(self._more[location] for location in more)]
-        return self._plan(lambda: combine(every, progress))
+        self._planned = None
+        self._planned = combine(every, progress)
+        return self._planned.plan
 
     def taken(self, side: str, difference: Difference) -> Edit | None:
         """The change that takes a difference from the other side. Raises OperationError and SourceError."""
@@ -130,22 +129,15 @@ class Comparer:
 
     def plan_taking(self, progress: Progress, side: str, difference: Difference) -> CombinePlan:
         """Plan a new archive with a difference from the other side. Raises as ``plan_combination`` does."""
-        found = self._compared()
-        return self._plan(lambda: combine_by_hand(found, side, difference, progress))
+        self._planned = None
+        self._planned = combine_by_hand(self._compared(), side, difference, progress)
+        return self._planned.plan
 
-    def write_combination(self, progress: Progress, number: int, target: str, accept: bool) -> str:
+    def write_combination(self, progress: Progress, plan: CombinePlan, target: str, accept: bool) -> str:
         """Write what was planned last. Raises OperationError, SourceError and Cancelled."""
-        if self._planned is None or self._planned.plan.number != number:
+        if self._planned is None or self._planned.plan != plan:
             raise OperationError("Nothing was written: this is not the plan that was shown. Plan again.")
         return write_combination(self._planned, target, progress, accept=accept)
-
-    def _plan(self, make: Callable[[], Combination]) -> CombinePlan:
-        self._planned = None
-        self._plans += 1
-        made = make()
-        plan = replace(made.plan, number=self._plans)
-        self._planned = replace(made, plan=plan)
-        return plan
 
     def _compared(self) -> Comparison:
         if self._found is None:
