@@ -291,7 +291,7 @@ def create_client(parent: QObject) -> Client[CreateRequests]:
 
 
 def browse_client(parent: QObject) -> Client[BrowseRequests]:
-    """A worker that lists and downloads S3 objects."""
+    """A worker that lists S3 objects."""
     return Client("BrowseRequests", purpose="browse S3", parent=parent)
 
 

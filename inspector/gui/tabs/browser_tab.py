@@ -1,4 +1,4 @@
-"""The tab that browses S3: lists buckets and prefixes; opens, checks, extracts and downloads from them."""
+"""The tab that browses S3: lists buckets and prefixes; opens, checks and extracts from them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import Client, Job, browse_client
 from inspector.gui.kit.building import LINE, dressed, in_column, in_row
 from inspector.gui.kit.dropping import PathField
-from inspector.gui.kit.files import ask_for_folder
 from inspector.gui.kit.icons import icon, severity_icon
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import NOWHERE, RIGHT
@@ -198,7 +197,7 @@ class BrowserTab(JobTab[BrowseRequests]):
     checkRequested = Signal(list, object)
 
     def __init__(self, connections: Connections, location: str, connection: Connection) -> None:
-        super().__init__("Browse S3", browse_client, "Stop; complete files stay")
+        super().__init__("Browse S3", browse_client, "Stop listing")
         self._connections = connections
         self.connection = connection
         self.message = MessageBar()
@@ -216,13 +215,11 @@ class BrowserTab(JobTab[BrowseRequests]):
         self.check = push_button("Chec&k", "Check the selection and everything below it", self._check)
         tip = "Extract the members of this archive to a folder"
         self.extract = push_button("E&xtract…", tip, partial(self._request, self.extractRequested))
-        tip = "Copy the selection and everything below it to a folder"
-        self.download = push_button("&Download…", tip, lambda: ask_for_folder(self, "Download To", self._download_to))
         self.stack = Emptiable(self.tree)
         self.stack.show_sentence(HINT)
         head = in_row((self.address, 1), self.list_, self.buckets, self.connect_)
-        actions = in_row(self.open_, self.check, self.extract, self.download, 1)
-        foot = in_row((self.sentence, 1), self.bar, self.stop)
+        actions = in_row(self.open_, self.check, self.extract, 1)
+        foot = in_row((self.sentence, 1), self.stop)
         in_column(head, actions, self.message, (self.stack, 1), foot, on=self, edge=LINE, gap=2 * GRID)
         self.address.returnPressed.connect(self.list_location)
         self.model.listed.connect(self._listed)
@@ -332,7 +329,6 @@ class BrowserTab(JobTab[BrowseRequests]):
         for button in (self.open_, self.extract):
             button.setEnabled(len(chosen) == 1 and EntryKind.BUCKET not in kinds)
         self.check.setEnabled(bool(chosen))
-        self.download.setEnabled(bool(chosen) and EntryKind.BUCKET not in kinds and not self.running)
 
     def _activate(self, index: QModelIndex) -> None:
         entry = self.model.entry(index)
@@ -351,25 +347,7 @@ class BrowserTab(JobTab[BrowseRequests]):
     def _check(self) -> None:
         self.checkRequested.emit([entry.location for entry in self.selected()], self.connection)
 
-    # ---- download ----------------------------------------------------------------------------------------------
-
-    def _download_to(self, folders: list[str]) -> None:
-        locations = tuple(entry.location for entry in self.selected())
-        job = self.open_client().start(BrowseRequests.download, self.connection, locations, folders[0])
-        job.then(lambda sentence: self.message.say(f"Downloaded: {sentence}"), self.message.say)
-        self._follow(job, self._downloaded)
-        self.message.hide()
-        self._update_progress()
-        self._enable()
-
-    def _downloaded(self, job: Job[str]) -> None:
-        if job.cancelled:
-            self.message.say("The download was cancelled; complete files stay.")
-        self._update_progress()
-        self._enable()
-
     def _update_progress(self) -> None:
-        self.bar.setVisible(self.running)
         self.stop.setVisible(bool(self.client.jobs))
-        idle = f"S3 is accessed {connection_text(self.connection)}. {self._request_count}".strip()
-        self.sentence.setText("Downloading…" if self.running else idle)
+        words = f"S3 is accessed {connection_text(self.connection)}. {self._request_count}"
+        self.sentence.setText(words.strip())

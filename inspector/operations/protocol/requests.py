@@ -77,7 +77,7 @@ else:
     )
     ProfileRequests = Requests(jobs="profiles", shows="attempt")
     CreateRequests = Requests(jobs="profiles", shows="attempt look unfinished", writes="create")
-    BrowseRequests = Requests(jobs="profiles", shows="attempt buckets page", writes="download")
+    BrowseRequests = Requests(jobs="profiles", shows="attempt buckets page")
     AuditRequests = Requests(at_once="page status", writes="audit")
     CompareRequests = Requests(
         at_once="differences",

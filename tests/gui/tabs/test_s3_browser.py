@@ -23,7 +23,7 @@ from inspector.sources.s3.request_log import Totals
 from tests.gui.conftest import WAIT, NoProcesses, press, settle
 from tests.gui.s3.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3.s3_store import Store, wide
-from tests.s3.proxy import in_pages, refuse, silence, stalling
+from tests.s3.proxy import in_pages, refuse, silence
 
 
 def browser(window: Window) -> BrowserTab:
@@ -134,52 +134,6 @@ def test_all_beneath_a_prefix_is_checked(window: Window, qtbot: QtBot, store: St
     assert isinstance(checks, AuditTab)
     qtbot.waitUntil(lambda: checks.settled, timeout=WAIT)
     assert checks.sentence.text() == "1 archive: 1 sound. 1 other file was skipped."
-
-
-def test_objects_and_prefixes_are_downloaded(window: Window, qtbot: QtBot, store: Store, tmp_path: Path) -> None:
-    store.put("home/a.bin", b"alpha")
-    store.put("home/sub/b.bin", b"beta")
-    tab = browsed(window, qtbot, store, "s3://archives/home/")
-    (tmp_path / "a.bin").write_bytes(b"was here")
-    choose(tab, 0, 1)
-    tab._download_to([str(tmp_path)])
-    settle(qtbot, window)
-    found = {path.relative_to(tmp_path).as_posix(): path.read_bytes() for path in tmp_path.rglob("*.bin")}
-    assert found == {"a.bin": b"was here", "a (2).bin": b"alpha", "sub/b.bin": b"beta"}
-    assert tab.message.text.text().startswith("Downloaded: 2 files, 9 B")
-
-
-def test_a_cancelled_download_leaves_nothing_half_made(
-    window: Window, qtbot: QtBot, store: Store, tmp_path: Path
-) -> None:
-    store.put("slow/big.bin", bytes(9 << 20))
-    tab = browsed(window, qtbot, store, "s3://archives/slow/")
-    choose(tab, 0)
-    gate = Event()
-    try:
-        with store.proxy.failing(stalling(gate)):
-            tab._download_to([str(tmp_path / "into")])
-            qtbot.waitUntil(lambda: len(store.proxy.log) > 1, timeout=WAIT)
-            assert not tab.download.isEnabled()
-            tab.stop.click()
-            gate.set()
-            settle(qtbot, window)
-    finally:
-        gate.set()
-    assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "settings.ini"]
-    assert "cancelled" in tab.message.text.text()
-
-
-def test_a_key_that_leads_elsewhere_is_not_downloaded(
-    window: Window, qtbot: QtBot, store: Store, tmp_path: Path
-) -> None:
-    store.put("odd/../../evil.bin", b"evil")
-    tab = browsed(window, qtbot, store, "s3://archives/")
-    choose(tab, names(tab).index("odd"))
-    tab._download_to([str(tmp_path / "into")])
-    settle(qtbot, window)
-    assert "leads out of its folder" in tab.message.text.text()
-    assert not list(tmp_path.rglob("evil*"))
 
 
 @pytest.mark.parametrize("pages", [0, 1])

@@ -55,7 +55,7 @@ WRITES_FILES = {
         "ArchiveRequests.recover",
         "ArchiveRequests.make_repairs",
     ),
-    *("ArchiveRequests.take_back", "ArchiveRequests.salvage", "CreateRequests.create", "BrowseRequests.download"),
+    *("ArchiveRequests.take_back", "ArchiveRequests.salvage", "CreateRequests.create"),
     "AuditRequests.audit",
 }
 INNER = {"show", "alone", "decoded_place", "require_no_experiment", "update_generation", "file_to_change", "preview_of"}
