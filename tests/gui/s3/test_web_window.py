@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from inspector.gui.app.sessions import SETTING, from_json
 from PySide6.QtCore import QMimeData, QUrl
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.core.verdict import State
+from inspector.gui.app.start_page import NO_SESSION, SESSION, session_from_json
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.open_location import OpenLocationDialog
 from inspector.gui.kit.locations import from_mime, name_of
@@ -65,7 +65,7 @@ def test_a_signed_address_is_opened_and_kept_nowhere_one_without_a_query_is_amon
     shown += [window.tabs.tabToolTip(at) + window.tabs.tabText(at) for at in range(window.tabs.count())]
     assert not window.settings.recent
     window.sessions.store()
-    assert from_json(window.settings.text(SETTING)).tabs == ()
+    assert session_from_json(window.settings.text(SESSION)) == NO_SESSION
     window.settings._store.sync()
     folders = (tmp_path, *(Path(os.environ[name]) for name in os.environ if name.startswith("XDG_")))
     kept = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
