@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QMenu, QTabBar, QWidget
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
 
 from inspector.gui.document.document import Document
 from inspector.gui.hex.hex_pane import HexPane
+from inspector.gui.kit.dropping import Cover
 from inspector.gui.kit.widgets import debounce
 
 # ---- panels made late ------------------------------------------------------------------------------------------------
@@ -114,10 +113,7 @@ class QuietPanels(QObject):
 
 
 class DockTitles(QObject):
-    """Shows the title of each dock once: in its tab where it has one, else above it.
-
-    The menu of a tab closes its dock or makes it a window, which the buttons of the title do elsewhere.
-    """
+    """Shows the title of each dock once: in its tab where it has one, else above it."""
 
     def __init__(self, area: QMainWindow, docks: Collection[QDockWidget]) -> None:
         super().__init__(area)
@@ -131,35 +127,11 @@ class DockTitles(QObject):
     def update(self) -> None:
         """Show and hide titles as the docks stand now."""
         for dock in self._docks:
-            is_tabbed = self._has_tab(dock)
+            others = self._area.tabifiedDockWidgets(dock) if not (dock.isFloating() or dock.isHidden()) else []
+            is_tabbed = any(not each.isHidden() and not each.isFloating() for each in others)
             if is_tabbed is (dock.titleBarWidget() is None):
                 nothing = QWidget() if is_tabbed else None
                 dock.setTitleBarWidget(nothing)  # type: ignore[arg-type]
-        for bar in self._area.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
-            if bar.contextMenuPolicy() is not Qt.ContextMenuPolicy.CustomContextMenu:
-                bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-                bar.customContextMenuRequested.connect(partial(self._show_menu, bar))
-
-    def _has_tab(self, dock: QDockWidget) -> bool:
-        if dock.isFloating() or dock.isHidden():
-            return False
-        return any(not each.isHidden() and not each.isFloating() for each in self._area.tabifiedDockWidgets(dock))
-
-    def _show_menu(self, bar: QTabBar, place: QPoint) -> None:
-        menu = self.menu_of(bar, bar.tabAt(place))
-        if menu is not None:
-            menu.popup(bar.mapToGlobal(place))
-
-    def menu_of(self, bar: QTabBar, tab: int) -> QMenu | None:
-        """The menu of a tab, which deletes itself; None where there is no tab."""
-        dock = next((each for each in self._docks if each.windowTitle() == bar.tabText(tab)), None)
-        if dock is None:
-            return None
-        menu = QMenu(bar)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction("&Close").triggered.connect(dock.close)
-        menu.addAction("&Float").triggered.connect(partial(dock.setFloating, True))
-        return menu
 
 
 # ---- keyboard focus --------------------------------------------------------------------------------------------------
@@ -169,56 +141,6 @@ ORDER = (
     *("Findings", "Digests", "Header", "Changes", "Repair", "Requests", "Reader", "Diagram"),
 )
 """The order of the panes, by the names of their docks; the hex view has none."""
-FRAME_PX = 2
-_MOVES = frozenset((QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide))
-
-
-class FocusFrame(QWidget):
-    """A frame around the focused pane. The hex view marks its focus itself."""
-
-    def __init__(self, area: QMainWindow) -> None:
-        super().__init__(area)
-        self._area = area
-        self.pane: QWidget | None = None
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.hide()
-
-    def show_around(self, pane: QWidget | None) -> None:
-        """FocusFrame a pane; None hides the frame."""
-        if pane is not self.pane:
-            if self.pane is not None:
-                self.pane.removeEventFilter(self)
-            self.pane = pane
-            if pane is not None:
-                pane.installEventFilter(self)
-        self._place()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt override: follow the pane."""
-        # Ignore panes that hide with the window: one that is being destroyed must not be touched.
-        if watched is self.pane and event.type() in _MOVES and self._area.isVisible():
-            self._place()
-        return False
-
-    def _place(self) -> None:
-        area, pane = self._area, self.pane
-        # A floating pane is a window of its own, whose title bar shows the focus.
-        if pane is None or not pane.isVisible() or pane.window() is not area.window():
-            self.hide()
-            return
-        self.setGeometry(QRect(pane.mapTo(area, QPoint(0, 0)), pane.size()))
-        self.show()
-        self.raise_()
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - all of it is painted
-        """Qt override."""
-        painter = QPainter(self)
-        try:
-            painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), FRAME_PX))
-            painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
-        finally:
-            painter.end()
 
 
 class PaneFocus(QObject):
@@ -232,7 +154,8 @@ class PaneFocus(QObject):
         self._area = area
         self._hex = hex_pane
         self._docks = docks
-        self.frame = FocusFrame(area)
+        self.frame: Cover | None = None
+        """The frame around the pane with the focus, if there is one. The hex view marks its focus itself."""
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         app.focusChanged.connect(self._frame_focus)
@@ -264,4 +187,10 @@ class PaneFocus(QObject):
 
     def _frame_focus(self, _: QWidget | None, now: QWidget | None) -> None:
         is_framed = now is not None and now is not self._hex.hex and self._area.isAncestorOf(now)
-        self.frame.show_around(self._pane_of(now) if is_framed else None)
+        pane = self._pane_of(now) if is_framed else None
+        if pane is not (self.frame.zone if self.frame is not None else None):
+            if self.frame is not None:
+                self.frame.deleteLater()
+            self.frame = Cover(pane, tint=0) if pane is not None else None
+        if self.frame is not None:
+            self.frame.light_up(True)

@@ -17,8 +17,6 @@ from inspector.core.finding import Severity
 from inspector.core.numbers import count
 from inspector.core.verdict import State
 from inspector.gui.app.docks import DockTitles, LateDock, PaneFocus, QuietPanels, held
-from inspector.gui.app.help.help_texts import PANEL_LABELS
-from inspector.gui.app.help.whats_this import WhatsThis
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.disk_watch import DiskWatch
 from inspector.gui.document.document import Checking, Document
@@ -36,6 +34,7 @@ from inspector.gui.kit.accessible_names import name_focused_window
 from inspector.gui.kit.building import in_column
 from inspector.gui.kit.dropping import leave_drops
 from inspector.gui.kit.files import TempDir
+from inspector.gui.kit.help_texts import PANEL_LABELS
 from inspector.gui.kit.locations import INSIDE
 from inspector.gui.kit.style import card
 from inspector.gui.kit.text import without_marks
@@ -194,7 +193,6 @@ class Tab(Page):
             *(self.editing.changed, self.editing.pastChanged, self.editing.modeChanged),
         ):
             changed.connect(self.quiet.update)
-        self.whats_this = WhatsThis(document, self.hex_pane, self.docks, self.structure.tree, self)
         self._status_changed()
 
     # ---- as a page ---------------------------------------------------------------------------------------------
@@ -266,7 +264,6 @@ class Tab(Page):
     def _panel_made(self, panel: QWidget) -> None:
         """Do for a panel what is done once for all that is in a new tab."""
         leave_drops(panel)
-        self.whats_this.watch(panel)
         name_focused_window(None, panel)
 
     def is_made(self, name: str) -> bool:

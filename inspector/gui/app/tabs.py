@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from os.path import commonprefix
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QIcon
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QStackedWidget, QTabBar, QTabWidget, QToolButton, QWidget
 
 from inspector.core.names import visible
 from inspector.core.verdict import State
 from inspector.gui.kit.building import dressed
-from inspector.gui.kit.dropping import leave_drops, take_copy
+from inspector.gui.kit.dropping import leave_drops
 from inspector.gui.kit.icons import state_icon
-from inspector.gui.kit.locations import from_mime, name_of
+from inspector.gui.kit.locations import name_of
 from inspector.gui.kit.text import escaped, plain
 from inspector.gui.tabs.side_tab import Page, SideTab
 
@@ -28,8 +27,6 @@ MIN_TITLE_CHARS = 18
 """The fewest characters of a title that stay visible; if they do not fit, the bar scrolls."""
 SCROLL_BUTTON_WIDTH = 22
 """The width of the buttons that scroll the bar."""
-ELIDED_END = MIN_TITLE_CHARS // 2 - 2
-"""Characters at each end of a title that stay visible where it is elided."""
 MAX_TITLE_CHARS = 40
 """The most characters of a name, and of the folder after it."""
 
@@ -146,27 +143,12 @@ def distinct(locations: Sequence[str]) -> list[str]:
     """A title for each location: its last part, and as much of its folder as tells equal names apart."""
     names = [name_of(location) for location in locations]
     alike = Counter(names)
-    titles = [
-        f"{_cut(shown)} — {_cut(_folder(location, locations))}"
+    return [
+        f"{_cut(name)} — {_cut(_folder(location, locations))}"
         if alike[name] > 1 and len(_parts(location)) > 1
-        else _cut(shown)
-        for name, shown, location in zip(names, _apart(names), locations, strict=True)
+        else _cut(name)
+        for name, location in zip(names, locations, strict=True)
     ]
-    return _apart(titles)
-
-
-def _apart(titles: Sequence[str]) -> list[str]:
-    """Titles that differ where they are elided too: one that would look like another begins where they differ."""
-    looks = [(each[:ELIDED_END], each[-ELIDED_END:]) if len(each) > MIN_TITLE_CHARS else each for each in titles]
-    twins: dict[object, set[str]] = {}
-    for title, look in zip(titles, looks, strict=True):
-        twins.setdefault(look, set()).add(title)
-    found = []
-    for title, look in zip(titles, looks, strict=True):
-        others = twins[look] - {title}
-        start = max((len(commonprefix((title, other))) for other in others), default=0)  # noqa: RUF071 - no paths
-        found.append(f"…{title[max(0, start - 2) :]}" if others else title)
-    return found if len(set(found)) == len(set(titles)) else list(titles)
 
 
 def _folder(location: str, locations: Sequence[str]) -> str:
@@ -195,15 +177,12 @@ class TabBar(QTabBar):
 
     Signals:
         countChanged(): a tab was added or removed.
-        dropped(int, object): these locations, a list, were dropped on the tab at this index.
     """
 
     countChanged = Signal()
-    dropped = Signal(int, object)
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAcceptDrops(True)
         self.setUsesScrollButtons(True)
         for button in self.findChildren(QToolButton):
             button.setFixedWidth(SCROLL_BUTTON_WIDTH)
@@ -222,25 +201,6 @@ class TabBar(QTabBar):
     def tabRemoved(self, index: int) -> None:
         super().tabRemoved(index)
         self.countChanged.emit()
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        self._take(event)
-
-    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        self._take(event)
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Qt override: a drop on no tab is left to the window."""
-        found = self._take(event)
-        if found:
-            self.dropped.emit(self.tabAt(event.position().toPoint()), found)
-
-    def _take(self, event: QDropEvent) -> list[str]:
-        found = from_mime(event.mimeData()) if self.tabAt(event.position().toPoint()) >= 0 else []
-        if not found or not take_copy(event):
-            event.ignore()
-            return []
-        return found
 
     def set_title(self, at: int, name: str, state: State | None, changed: bool) -> None:
         """Set the title of a tab, with the state of its archive, and a mark for unwritten changes."""

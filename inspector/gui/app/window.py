@@ -11,10 +11,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize
 from PySide6.QtGui import (
     QCloseEvent,
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDragMoveEvent,
-    QDropEvent,
     QGuiApplication,
 )
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget
@@ -34,7 +30,7 @@ from inspector.gui.app.tabs import Tabs, WaitingTab
 from inspector.gui.app.toolbar import ToolBar
 from inspector.gui.kit import building
 from inspector.gui.kit.building import Answer, in_column, page_of
-from inspector.gui.kit.dropping import DropLight, take_copy
+from inspector.gui.kit.dropping import Cover, DropZone
 from inspector.gui.kit.files import TempDir, ask_for_files, ask_for_folder
 from inspector.gui.kit.icons import program_icon
 from inspector.gui.kit.locations import MAX_TABS_OPENED, absolute, from_mime
@@ -60,7 +56,7 @@ FRAME_SIZE = QSize(20, 50)
 """Pixels that the frame of the window may need."""
 
 
-class Window(QMainWindow):
+class Window(DropZone, QMainWindow):
     """The main window. Actions call its public methods without arguments."""
 
     def __init__(self, settings: Settings | None = None) -> None:
@@ -95,7 +91,7 @@ class Window(QMainWindow):
         self._stack.addWidget(self.tabs)
         centre = page_of(in_column(self.message, self._stack))
         self.setCentralWidget(centre)
-        self.drop_light = DropLight(centre, "Drop to open")
+        self.drop_light = Cover(centre, "Drop to open")
         self._shown: Tab | None = None
         self._close_agreed = False  # to lose unsaved work
         self._arrangement = self.settings.state("docks")
@@ -225,25 +221,9 @@ class Window(QMainWindow):
         else:
             self.say("The clipboard holds no path to open.")
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if event.mimeData().hasUrls() or event.mimeData().hasText():
-            self.drop_light.light_up(take_copy(event))
-
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        self.drop_light.light_up(False)
-        super().dragLeaveEvent(event)
-
-    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        take_copy(event)
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        self.drop_light.light_up(False)
-        found = from_mime(event.mimeData())
-        if found and take_copy(event):
-            self.create_actions.take_dropped(found)
-        else:
-            event.ignore()
-            self.say("The dropped item is neither a file nor a folder that can be opened.")
+    def take_dropped(self, locations: list[str]) -> None:
+        """Open what was dropped, or add it to the archive shown."""
+        self.create_actions.take_dropped(locations)
 
     def tab(self) -> Tab | None:
         """The tab shown; None if it has no document."""

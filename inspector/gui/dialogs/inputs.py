@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QIcon, QKeySequence, QShortcut
+from PySide6.QtGui import QIcon, QKeySequence, QShortcut
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QStackedWidget, QWidget
 
 from inspector.core.finding import Severity
@@ -14,7 +14,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import grouped, size_in
 from inspector.gui.ipc.client import Client, Job, create_client
 from inspector.gui.kit.building import Dialog, choice_of, dressed, in_column, in_form, in_row, number_of
-from inspector.gui.kit.dropping import DropLight, PathField, take_copy
+from inspector.gui.kit.dropping import Cover, DropZone, PathField
 from inspector.gui.kit.files import ask_for_files, ask_for_folder
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.listing import ListView, Rows
@@ -44,7 +44,7 @@ COLUMNS = (
 )
 
 
-class InputsPanel(QWidget):
+class InputsPanel(DropZone, QWidget):
     """Lists what the archive would contain; ``draft`` gives the current Draft.
 
     Signals:
@@ -56,7 +56,7 @@ class InputsPanel(QWidget):
     def __init__(self, client: Client[CreateRequests], draft: Callable[[], Draft]) -> None:
         super().__init__()
         self.setAcceptDrops(True)
-        self.drop_light = DropLight(self, "Drop to add")
+        self.drop_light = Cover(self, "Drop to add")
         self._client = client
         self._draft = draft
         self._job: Job[Contents] | None = None
@@ -145,27 +145,11 @@ class InputsPanel(QWidget):
         self.remove.setEnabled(self.table.selectionModel().hasSelection())
         self.clear.setEnabled(bool(self.locations))
 
-    # ---- dropping ----------------------------------------------------------------------------------------------
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if event.mimeData().hasUrls():
-            self.drop_light.light_up(take_copy(event))
-
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        self.drop_light.light_up(False)
-        super().dragLeaveEvent(event)
-
-    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        take_copy(event)
-
-    def dropEvent(self, event: QDropEvent) -> None:
+    def take_dropped(self, locations: list[str]) -> None:
         """Add the dropped files and folders."""
-        self.drop_light.light_up(False)
-        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
-        if paths and take_copy(event):
+        if paths := [each for each in locations if "://" not in each]:
             self.add(paths)
         else:
-            event.ignore()
             self.sentence.setText("The dropped item is neither a local file nor a local folder, so it was not added.")
 
 

@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
 
 from inspector.drawing.palette import COLOURS, Colours, Scheme, scheme_of
 from inspector.gui.kit.building import dressed, in_column, in_row
-from inspector.gui.kit.style import EDGE, GRID, light_rows
+from inspector.gui.kit.style import EDGE, GRID
 from inspector.gui.kit.widgets import label_of
 from inspector.resources import manual_pages, resource
 
@@ -103,7 +103,7 @@ class ManualDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Manual")
         self.resize(*SIZE)
-        self.pages = dressed(light_rows(QListWidget()), "Pages")
+        self.pages = dressed(QListWidget(), "Pages")
         self.pages.setFixedWidth(LIST_WIDTH)
         self.text = dressed(ManualBrowser(), "Manual page", openLinks=False)
         self.text.document().setDocumentMargin(MARGIN)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QLineEdit, QWidget
 
@@ -27,78 +27,91 @@ def take_copy(event: QDropEvent) -> bool:
 
 BORDER_PX = 2
 TINT_ALPHA = 40
-"""Of 255: the zone stays readable."""
+"""Of 255: what is below stays readable."""
 
 
-class DropLight(QWidget):
-    """Lights up a drop zone while something is dragged over it, and says what dropping it does."""
+class Cover(QWidget):
+    """A frame around all of a widget, over what is in it, with a tint and a text for a drop zone."""
 
-    def __init__(self, zone: QWidget, text: str = "") -> None:
+    def __init__(self, zone: QWidget, text: str = "", tint: int = TINT_ALPHA) -> None:
         super().__init__(zone)
-        self._zone = zone
+        self.zone = zone
         self._text = text
+        self._tint = tint
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        zone.installEventFilter(self)
         self.hide()
 
     def light_up(self, on: bool) -> None:
-        """Show or hide the light."""
-        if on:
-            self.setGeometry(self._zone.rect())
-            self.raise_()
+        """Show or hide it."""
+        self.setGeometry(self.zone.rect())
+        self.raise_()
         self.setVisible(on)
+
+    def eventFilter(self, _: QObject, event: QEvent) -> bool:
+        """Qt override: follow the zone."""
+        if event.type() is QEvent.Type.Resize:
+            self.setGeometry(self.zone.rect())
+        return False
 
     def paintEvent(self, _: QPaintEvent) -> None:
         accent = self.palette().highlight().color()
         tint = self.palette().highlight().color()
-        tint.setAlpha(TINT_ALPHA)
+        tint.setAlpha(self._tint)
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), tint)
             painter.setPen(QPen(accent, BORDER_PX))
             edge = BORDER_PX / 2
             painter.drawRect(QRectF(self.rect()).adjusted(edge, edge, -edge, -edge))
-            if self._text:
-                self._paint_text(painter)
-
-    def _paint_text(self, painter: QPainter) -> None:
-        """Write the text on a plate, so that it is readable over anything."""
-        text = self.fontMetrics().boundingRect(self._text)
-        plate = text.adjusted(-24, -12, 24, 12)
-        plate.moveCenter(self.rect().center())
-        painter.fillRect(plate, self.palette().highlight())
-        painter.setPen(self.palette().highlightedText().color())
-        painter.drawText(plate, Qt.AlignmentFlag.AlignCenter, self._text)
+            if self._text:  # on a plate, so that it is readable over anything
+                plate = self.fontMetrics().boundingRect(self._text).adjusted(-24, -12, 24, 12)
+                plate.moveCenter(self.rect().center())
+                painter.fillRect(plate, accent)
+                painter.setPen(self.palette().highlightedText().color())
+                painter.drawText(plate, Qt.AlignmentFlag.AlignCenter, self._text)
 
 
-class PathField(QLineEdit):
-    """A field for a path or URL, which can also be dropped on it."""
+class DropZone:
+    """A mixin, placed before the class of a widget, which has a ``drop_light`` and takes locations dropped on it."""
 
-    def __init__(self, text: str = "") -> None:
-        super().__init__(text)
-        self.drop_light = DropLight(self)
+    drop_light: Cover
+
+    def take_dropped(self, locations: list[str]) -> None:
+        """Do what a drop is for."""
+        raise NotImplementedError
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if not from_mime(event.mimeData()) or not take_copy(event):
-            event.ignore()
-        else:
-            self.drop_light.light_up(True)
-
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        self.drop_light.light_up(False)
-        super().dragLeaveEvent(event)
+        taken = bool(from_mime(event.mimeData())) and take_copy(event)
+        event.setAccepted(taken)
+        self.drop_light.light_up(taken)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
         take_copy(event)
 
+    def dragLeaveEvent(self, _: QDragLeaveEvent) -> None:
+        self.drop_light.light_up(False)
+
     def dropEvent(self, event: QDropEvent) -> None:
-        """Take the first of several locations."""
         self.drop_light.light_up(False)
         found = from_mime(event.mimeData())
-        if found and take_copy(event):
-            self.setText(absolute(found[0]))
-            self.setFocus()
-            self.editingFinished.emit()
-        else:
-            event.ignore()
+        taken = bool(found) and take_copy(event)
+        event.setAccepted(taken)
+        if taken:
+            self.take_dropped(found)
+
+
+class PathField(DropZone, QLineEdit):
+    """A field for a path or URL, which can also be dropped on it."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(text)
+        self.drop_light = Cover(self)
+
+    def take_dropped(self, locations: list[str]) -> None:
+        """Take the first of several locations."""
+        self.setText(absolute(locations[0]))
+        self.setFocus()
+        self.editingFinished.emit()
 
 
 def leave_drops(within: QWidget) -> None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from inspector.gui.kit.help_texts import COLUMNS
 from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.widgets import debounce
 from inspector.operations.protocol.views import Page
@@ -79,14 +80,16 @@ def cell(column: Column, row: Any, role: int) -> Any:
     return column.roles[role](row) if role in column.roles else None
 
 
-def title_cell(column: Column, role: int) -> Any:
-    """What a model says of a title."""
+def title_cell(column: Column, role: int, view: str) -> Any:
+    """What a model says of a title; ``view`` is the accessible name of what shows it."""
     if role == Qt.ItemDataRole.DisplayRole:
         return column.title
     if role == Qt.ItemDataRole.TextAlignmentRole and column.is_number:
         return RIGHT
-    is_sorted = role == Qt.ItemDataRole.ToolTipRole and column.sort is not None
-    return f"Sort by {column.title.lower()}" if is_sorted else None
+    if role == Qt.ItemDataRole.ToolTipRole:
+        sorts = f"Sort by {column.title.lower()}" if column.sort is not None else None
+        return COLUMNS.get(view, {}).get(column.title, sorts)
+    return None
 
 
 def widths(columns: Sequence[Column]) -> dict[int, int]:
@@ -120,7 +123,8 @@ class ColumnTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.columns)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        return title_cell(self.columns[section], role) if orientation is Qt.Orientation.Horizontal else None
+        is_title = orientation is Qt.Orientation.Horizontal
+        return title_cell(self.columns[section], role, self.objectName()) if is_title else None
 
 
 PAGE_ROWS = 200

@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from msgspec import Struct, field
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from inspector.gui.kit.table_models import Column, Deliver, DraggableRows, cell
+from inspector.gui.kit.table_models import Column, Deliver, DraggableRows, cell, title_cell
 from inspector.operations.protocol.views import Page
 
 MAX_GROUP_ROWS = 500
@@ -264,5 +264,5 @@ class PagedTree(DraggableRows, NumberedTree[_Node]):
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        is_title = orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole
-        return self.columns[section].title if is_title else None
+        is_title = orientation is Qt.Orientation.Horizontal and role != Qt.ItemDataRole.TextAlignmentRole
+        return title_cell(self.columns[section], role, self.objectName()) if is_title else None

@@ -52,7 +52,7 @@ from PySide6.QtWidgets import (
 
 from inspector.gui.kit.building import dressed, in_column, in_row, page_of
 from inspector.gui.kit.icons import icon
-from inspector.gui.kit.style import GRID, ICON_PX, Rows, light_rows, row_height, secondary
+from inspector.gui.kit.style import GRID, ICON_PX, Rows, row_height, secondary
 from inspector.gui.kit.text import DIGEST_GAP, breakable, plain, without_breaks
 
 INDENTATION = 3 * GRID
@@ -95,7 +95,7 @@ def tree_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> Q
     view.header().setSectionsMovable(True)
     view.header().setFirstSectionMovable(False)
     _set_widths(view.header(), widths)
-    return light_rows(view)
+    return view
 
 
 def table_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> QTableView:
@@ -128,10 +128,10 @@ def dress_table(view: QTableView, model: QAbstractItemModel, widths: dict[int, i
     header.setHighlightSections(False)
     header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     _set_widths(header, widths)
-    light_rows(view)
 
 
 def _dress_view(view: QAbstractItemView) -> None:
+    view.model().setObjectName(view.accessibleName())  # by which the words on its columns are found
     view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
     view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
     view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)

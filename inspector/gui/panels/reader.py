@@ -21,7 +21,7 @@ from inspector.gui.kit.icons import severity_icon, verdict_icon
 from inspector.gui.kit.item_views import ColumnWidener
 from inspector.gui.kit.listing import ListView, Rows, read_pages
 from inspector.gui.kit.style import GRID, Sentences
-from inspector.gui.kit.table_models import Column, Deliver, cell, widths
+from inspector.gui.kit.table_models import Column, Deliver, cell, title_cell, widths
 from inspector.gui.kit.text import loading_text
 from inspector.gui.kit.tree_model import NOWHERE, Index, NumberedTree
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, sentence_label, tree_view
@@ -117,8 +117,8 @@ class StepsModel(NumberedTree[_Node]):
         return len(COLUMNS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        is_title = orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole
-        return COLUMNS[section].title if is_title else None
+        is_title = orientation is Qt.Orientation.Horizontal and role != Qt.ItemDataRole.TextAlignmentRole
+        return title_cell(COLUMNS[section], role, self.objectName()) if is_title else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         return cell(COLUMNS[index.column()], self.steps[self.position(index)], role) if index.isValid() else None

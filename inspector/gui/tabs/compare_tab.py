@@ -526,7 +526,7 @@ class CompareTab(JobTab[CompareRequests]):
         row = self.table.row() if self._alignment.size and not self.running else None
         both = row is not None and all(side is not None and side.spans for side in (row.a, row.b))
         for view in self.views.values():
-            view.take.setEnabled(both and view.version.part is None)
+            view.take.setEnabled(both)
 
     # ---- moving ------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from inspector.core.field import Field
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, SPECIAL, Member
 from inspector.core.program.progress import Progress, cancelling
-from inspector.core.source import Source, SplicedSource
+from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.operations.create.inputs import Input, gather
@@ -125,9 +125,6 @@ def _version_of(place: Place, version: Version, progress: Progress) -> Opened:
         if edit.old_size != place.size:
             raise OperationError("The file has another size than the change was made for. Reload it.")
         place = OverlaySource(place, edit)
-    if version.part is not None:  # as bytes, whatever it looks like
-        first, stop = version.part
-        return unread(SplicedSource(place, [Span(first, min(stop, place.size))], place.name))
     archive = start(place)
     decode(archive, progress)
     return archive

@@ -47,14 +47,13 @@ LEVELS = frozenset(Level)
 
 
 class Version(Struct, frozen=True):
-    """How a location is read: as it would be with ``edits``, one after another, and only the bytes of ``part``.
+    """How a location is read: as it would be with ``edits``, one after another.
 
     ``label`` says so in a few words; without any it is empty and the location is read as it is.
     """
 
     label: str = ""
     edits: tuple[Edit, ...] = ()
-    part: Span | None = None
 
 
 AS_IT_IS = Version()

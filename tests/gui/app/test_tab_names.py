@@ -90,12 +90,3 @@ def test_many_tabs_keep_names_that_say_something_and_are_listed(
     qtbot.keyClick(listed.query, Qt.Key.Key_Return)
     settle(qtbot, window)
     assert window.tabs.currentIndex() == 3
-
-
-def test_long_names_that_are_elided_alike_begin_where_they_differ() -> None:
-    names = [f"/a/station-north-2024-{month}-measurements-of-all-sensors.rca" for month in ("05", "06")]
-    shown = distinct(names)
-    assert [each[:4] for each in shown] == ["…-05", "…-06"]
-    folders = distinct([f"/{top}/measurements/2024/all/x.rca" for top in ("north", "south")])
-    assert len({(each[:7], each[-7:]) for each in folders}) == 2
-    assert distinct(["/a/short-5.rca", "/a/short-6.rca"]) == ["short-5.rca", "short-6.rca"]

@@ -97,7 +97,7 @@ def use(window: Window, location: str) -> None:
     act(window, "find_next", "next_finding", "next_unexplained", "follow", "show_content", "check", "plan_repairs")
     assert tab.document.status.checked
     change(window, tab)
-    act(window, "explain", "zoom_in", "zoom_reset", "reload")
+    act(window, "zoom_in", "zoom_reset", "reload")
 
 
 def change(window: Window, tab: Tab) -> None:

@@ -10,7 +10,7 @@ import pytest
 import shiboken6
 from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, Qt
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QAbstractItemView, QTabBar, QTableView, QTreeView
+from PySide6.QtWidgets import QAbstractItemView, QTableView, QTreeView
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.tab import Tab
@@ -126,23 +126,14 @@ def test_columns_are_as_wide_as_their_texts_where_there_is_room_and_a_title_is_s
     assert tab.banner.readers.x() - tab.banner.sentence.geometry().right() < 10 * GRID  # not across the screen
 
     window.resize(1280, 800)
-    a_panel_behind_a_tab_says_its_title_once(tab, window, qtbot)
+    a_panel_behind_a_tab_says_its_title_once(tab, qtbot)
 
 
-def a_panel_behind_a_tab_says_its_title_once(tab: Tab, window: Window, qtbot: QtBot) -> None:
+def a_panel_behind_a_tab_says_its_title_once(tab: Tab, qtbot: QtBot) -> None:
     findings, members_ = tab.docks["Findings"], tab.docks["Members"]
     qtbot.waitUntil(lambda: findings.titleBarWidget() is not None)
     assert findings.widget().mapTo(findings, QPoint(0, 0)).y() <= 1, "nothing stands above the panel"
     assert members_.titleBarWidget() is None
-    bar = next(each for each in tab.area.findChildren(QTabBar) if each.isVisible())
-    at = [bar.tabText(tab_) for tab_ in range(bar.count())].index(findings.windowTitle())
-
-    menu = tab.dock_titles.menu_of(bar, at)
-    assert menu is not None
-    menu.actions()[0].trigger()
-    assert findings.isHidden()
-    press(window, "go_to_findings")
-    qtbot.waitUntil(lambda: not findings.isHidden())
     for other in tab.area.tabifiedDockWidgets(findings):
         other.hide()
     qtbot.waitUntil(lambda: findings.titleBarWidget() is None)

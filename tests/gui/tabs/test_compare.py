@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QMenu
 from pytestqt.modeltest import ModelTester
@@ -17,7 +17,6 @@ from pytestqt.qtbot import QtBot
 from inspector.__main__ import main
 from inspector.core.kinds import Role
 from inspector.gui.app.actions.comparisons import Comparisons
-from inspector.gui.app.tabs import TabBar
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.combine import CombineDialog
 from inspector.gui.tabs.compare_tab import (
@@ -447,70 +446,23 @@ def choose(window: Window, path: Path) -> None:
     dialog.reject()
 
 
-def test_a_chosen_file_is_compared_with_the_archive_shown_and_so_are_two_selections(
+def test_a_chosen_file_is_compared_with_the_archive_shown(
     show: Show, window: Window, qtbot: QtBot, damaged: Path
 ) -> None:
     choose(window, damaged)  # nothing is shown
     assert window.tabs.count() == 0
     assert "two files" in window.message.text.text()
 
-    tab = show("two-entries.tacozip")
+    show("two-entries.tacozip")
     choose(window, damaged)
     settle(qtbot, window)
     assert shown(window).sentence.text().endswith("A is right.")
     assert shown(window).views[B].caption.text().startswith("B: damaged.tacozip")
 
-    window.tabs.setCurrentWidget(tab)
-    press(window, "compare_selection")
-    assert window.message.text.text() == "Select bytes of the file first."
-    tab.hex_pane.hex.goTo(1_000, 300)
-    press(window, "compare_selection")
-    assert window.message.text.text().startswith("300 bytes remembered.")
-    tab.hex_pane.hex.goTo(1_010, 300)
-    press(window, "compare_selection")
-    settle(qtbot, window)
-    compared_ = shown(window)
-    assert compared_.views[A].caption.text() == "A: two-entries.tacozip (bytes 1,000..1,300)"
-    assert [row[KIND] for row in rows(compared_)] == ["bytes only in A", "bytes only in B"]
-    assert not compared_.views[A].take.isEnabled()
 
-
-def drop(bar: TabBar, at: int, path: Path) -> None:
-    """Drop a file on a tab with the events of a real drop."""
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(path))])
-    place, copy = bar.tabRect(at).center(), Qt.DropAction.CopyAction
-    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    enter = QDragEnterEvent(place, copy, data, buttons, keys)
-    QGuiApplication.sendEvent(bar, enter)
-    assert enter.isAccepted()
-    event = QDropEvent(QPointF(place), copy, data, buttons, keys)
-    QGuiApplication.sendEvent(bar, event)
-    assert event.isAccepted()
-
-
-@pytest.mark.qt_log_ignore("does not support raise", "does not support grabbing", extend=True)
-def test_a_file_dropped_on_a_tab_is_compared_or_opened_and_two_tabs_are_compared_by_the_menu_of_one(
-    show: Show, window: Window, qtbot: QtBot, damaged: Path
-) -> None:
+def test_two_tabs_are_compared_by_the_menu_of_one(show: Show, window: Window, qtbot: QtBot, damaged: Path) -> None:
     show("two-entries.tacozip")
-
-    def drop_and_choose(text: str) -> None:
-        drop(window.tabs.bar, 0, damaged)
-        menu = next(each for each in window.findChildren(QMenu) if each.isVisible())
-        next(each for each in menu.actions() if each.text() == text).trigger()
-        menu.close()
-        settle(qtbot, window)
-
-    drop_and_choose("Compare With two-entries.tacozip")
-    assert window.tab() is None
-    assert shown(window).views[B].caption.text().startswith("B: damaged.tacozip")
-    press(window, "close_tab")
-    drop_and_choose("Open")
-    tab = window.tab()
-    assert tab is not None
-    assert tab.document.location == str(damaged)
-
+    show(damaged)
     menu = window.comparisons.tab_menu(0)
     assert menu is not None
     others = menu.actions()[0].menu()

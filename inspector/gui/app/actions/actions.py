@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
-from inspector.gui.app.help.help_texts import PANEL_LABELS
 from inspector.gui.kit import preferences
+from inspector.gui.kit.help_texts import PANEL_LABELS, PANELS
 from inspector.gui.kit.icons import icon
 from inspector.gui.kit.text import without_marks
 
@@ -113,8 +113,7 @@ def panel_action(name: str) -> str:
 
 def _to_panel(at: int, name: str, text: str) -> Action:
     keys = (f"Alt+{(at + 1) % 10}",) if at < 10 else ()
-    tip = f"Show the {name} panel and move the focus to it"
-    return Action(panel_action(name), text, keys, tip, lambda tab: tab.panes.go_to_panel(name))
+    return Action(panel_action(name), text, keys, PANELS[name], lambda tab: tab.panes.go_to_panel(name))
 
 
 # fmt: off
@@ -140,9 +139,6 @@ MENUS = (
             Action("compare_before", "Co&mpare with State Before", (),
                 "Compare the archive with its state before the pending changes, or before the last write",
                 "comparisons.compare_before", needs_tab=True),
-            Action("compare_selection", "Compare Selec&tion", (),
-                "Remember the selected bytes, then compare them with other selected bytes",
-                "comparisons.compare_selection", needs_tab=True),
         ),
         (
             Action("reopen_session", "Reopen Last Sess&ion", (), "Reopen the tabs of the last session",
@@ -417,10 +413,6 @@ MENUS = (
             Action("show_manual", "&Manual", (), "Read and search the manual", "command_help.show_manual"),
             Action("show_keys", "&Keyboard Shortcuts", ("F1",), "Show all actions with their keys",
                 "command_help.show_keys"),
-            Action("explain", "&What’s This?", ("Shift+F1",), "Explain the focused item",
-                lambda tab: tab.whats_this.explain()),
-            Action("point_and_ask", "&Explain by Clicking", (), "Explain the next item you click",
-                lambda tab: tab.whats_this.point_and_ask()),
         ),
         (
             Action("copy_diagnostics", "Copy &Diagnostics", (),
@@ -466,7 +458,6 @@ def _created(row: Action, owner: QWidget, run: Callable[[Action], object]) -> QA
     action.setStatusTip(row.tip)
     keys, tip = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText), row.tip or action.iconText()
     action.setToolTip(f"{tip} ({keys})" if keys else tip)
-    action.setWhatsThis(action.toolTip())
     action.triggered.connect(lambda _=False: run(row))
     if row.role is not None:
         action.setMenuRole(row.role)

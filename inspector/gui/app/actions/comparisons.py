@@ -6,16 +6,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QMenu, QWidget
 
-from inspector.core.numbers import grouped, in_bytes
 from inspector.gui.app.actions.archives import WindowActions
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.kit.files import ask_for_files
-from inspector.gui.kit.locations import absolute, name_of
+from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.preferences import Settings
-from inspector.gui.kit.text import escaped
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.core.edit import Edit
@@ -33,11 +30,9 @@ class Comparisons(WindowActions):
         super().__init__(parent, tabs, settings)
         self._temp_dir = temp_dir
         self._say = tabs.said.emit
-        self._marked: tuple[str, Version] | None = None
         bar = self._tabs.bar
         bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         bar.customContextMenuRequested.connect(self._show_tab_menu)
-        bar.dropped.connect(self._ask_dropped)
 
     def compare_with(self) -> None:
         """Ask what to compare the archive shown with; without one, ask for two files."""
@@ -120,26 +115,6 @@ class Comparisons(WindowActions):
         job = document.start(ArchiveRequests.copy_shown, path)
         job.then(lambda _: self.compare(path, document.location, versions=versions))
 
-    def compare_selection(self) -> None:
-        """Remember the selected bytes, or compare them with those remembered."""
-        from inspector.operations.protocol.compare_views import Version
-
-        tab = self._tabs.shown()
-        if tab is None:
-            return
-        span = tab.hex_pane.hex.selection()
-        if tab.document.layer != 0 or not span.size:
-            self._say("Select bytes of the file first.")
-            return
-        version = Version(f"bytes {grouped(span.start)}..{grouped(span.stop)}", (), span)
-        chosen, before = (tab.document.location, version), self._marked
-        if before is None or before == chosen:
-            self._marked = chosen
-            self._say(f"{in_bytes(span.size)} remembered. Select others, here or in another tab, and compare again.")
-            return
-        self._marked = None
-        self.compare(before[0], chosen[0], versions=(before[1], version))
-
     # ---- tabs --------------------------------------------------------------------------------------------------
 
     def _show_tab_menu(self, place: QPoint) -> None:
@@ -164,20 +139,6 @@ class Comparisons(WindowActions):
         others.addAction("Another File…").triggered.connect(lambda _=False: ask())
         menu.addAction("Close").triggered.connect(lambda: self._tabs.tabCloseRequested.emit(at))
         return menu
-
-    def _ask_dropped(self, at: int, locations: list[str]) -> None:
-        """Ask what to do with a file that was dropped on the tab at an index."""
-        own = self._tabs.pages()[at].location
-        if not own or len(locations) != 1:
-            self._tabs.openRequested.emit(locations)
-            return
-        menu = QMenu(self._parent)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(f"Compare With {escaped(name_of(own))}").triggered.connect(
-            lambda _=False: self.compare(own, locations[0])
-        )
-        menu.addAction("Open").triggered.connect(lambda: self._tabs.openRequested.emit(locations))
-        menu.popup(QCursor.pos())
 
     # ---- what a comparison leads to ----------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.kit.building import dressed, in_column, in_row, page_of
 from inspector.gui.kit.icons import severity_icon, state_icon
-from inspector.gui.kit.style import GRID, light_rows
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.widgets import Details, Emptiable, push_button, sentence_label
 from inspector.operations.protocol.edit_views import RepairPlan, RepairRow, SalvageReport
@@ -51,7 +51,7 @@ class RepairPanel(QWidget):
         self.plan: RepairPlan | None = None
         self._is_planning = False
         self.sentence = sentence_label()
-        self.list = dressed(light_rows(QListWidget()), "Repairs", alternatingRowColors=True, wordWrap=True)
+        self.list = dressed(QListWidget(), "Repairs", alternatingRowColors=True, wordWrap=True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.about = Details("About the selected repair")

@@ -59,12 +59,8 @@ PANELS: dict[str, str] = {
         "The archive after each write of a change, and in the middle of one: an append, a header update, a repair, an "
         "earlier write. The archive is never written. Crash points say what each reader makes of it there."
     ),
-    "Bytes": (
-        "The bytes of the archive: offsets, hexadecimal values, text. Colours show their meaning, a frame "
-        "shows the selected field, arrows lead from references to the bytes they point to."
-    ),
 }
-"""The explanation of each panel by the name of its dock; ``Bytes`` is the hex view."""
+"""The explanation of each panel by the name of its dock."""
 
 _MEMBERS = {
     "Name": "The path of the member in the archive; unprintable characters are escaped",
@@ -92,12 +88,6 @@ COLUMNS: dict[str, dict[str, str]] = {
     "Earlier writes of this program to the archive": {
         "Written": "When it was written, in local time",
         "What": "What was changed; a click shows the bytes",
-    },
-    "Bytes at the caret as values": {
-        "Read as": "A type: width in bits and byte order (LE little-endian, BE big-endian)",
-        "Value": "The bytes at the caret read as that type",
-        "Value in A": "The bytes of A at the caret read as that type; bold where those of B differ",
-        "Value in B": "The bytes of B at the caret read as that type; bold where those of A differ",
     },
     "Checksums": {
         "Checksum": "What the checksum covers",
@@ -181,11 +171,6 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Errors": "The number of errors",
         "Warnings": "The number of warnings",
         "What was found": "The worst finding",
-    },
-    "Buckets, prefixes and objects": {
-        "Name": "The last part of the key or prefix",
-        "Size": "The size of the object in bytes",
-        "Last changed (UTC)": "The time of the last write",
     },
     "Actions": {
         "Action": "The command",
