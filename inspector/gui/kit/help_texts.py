@@ -156,12 +156,6 @@ COLUMNS: dict[str, dict[str, str]] = {
         "From": "The current location of the file",
         "Remark": "Problems and remarks",
     },
-    "Members found": {
-        "Name": "The path of the member",
-        "Archive": "The archive that holds it",
-        "Offset": "The offset of its content",
-        "Length": "Its size in bytes",
-    },
     "Results of the audit": {
         "Location": "The audited archive",
         "State": "Whether it is sound",
