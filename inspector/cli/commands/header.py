@@ -12,9 +12,8 @@ from inspector.cli.write_options import REMOVE_UNFINISHED, handle_unfinished_aro
 from inspector.core.edit import Edit
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
-from inspector.operations.edit.apply_repairs import file_of, save_copy, writable, write_edit
-from inspector.operations.edit.s3_writing import sending_lines, sent_bytes
-from inspector.operations.edit.taco_header import header_draft, header_view, preview
+from inspector.operations.edit.apply_repairs import file_of, save_copy, sending_lines, sent_bytes, writable, write_edit
+from inspector.operations.edit.edits import header_draft, header_view, preview
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.edit_views import WriteResult

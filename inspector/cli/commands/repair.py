@@ -29,11 +29,17 @@ from inspector.core.program.progress import Progress
 from inspector.core.repair import Fate, Outcome, Repair
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
-from inspector.operations.edit.apply_repairs import DOUBTFUL_SALVAGES, apply_plan, describe, file_of, save_salvage
+from inspector.operations.edit.apply_repairs import (
+    DOUBTFUL_SALVAGES,
+    apply_plan,
+    describe,
+    file_of,
+    save_salvage,
+    sending_lines,
+)
 from inspector.operations.edit.interrupted import DROP_JOURNAL, interrupted, recover, settle, ways_out
 from inspector.operations.edit.past_writes import forget_past_writes, past_writes, take_back
 from inspector.operations.edit.plan_repairs import Plan, plan
-from inspector.operations.edit.s3_writing import sending_lines
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import UNKNOWN_FORMAT, open_place
 from inspector.operations.protocol.edit_views import (

@@ -29,8 +29,8 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.operations.check.checking import CheckReport, check_location, with_readers
 from inspector.operations.check.report import as_object, as_text
-from inspector.operations.edit import patch_file
-from inspector.operations.edit.taco_header import header_draft, preview
+from inspector.operations.edit import edits
+from inspector.operations.edit.edits import header_draft, preview
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.nested import open_nested
 from inspector.operations.open.opening import decode, start
@@ -181,7 +181,7 @@ def _replay(source: Source, options: argparse.Namespace, progress: Progress) -> 
     if options.past:
         return replay_past(options.location, options.past - 1, source, progress)
     if options.patch:
-        return replay_edit(source, patch_file.decoded(FileSource(Path(options.patch)), source), progress)
+        return replay_edit(source, edits.decoded(FileSource(Path(options.patch)), source), progress)
     archive = start(source)
     decode(archive, progress)
     if options.segments:

@@ -1,4 +1,4 @@
-"""Applying a plan of repairs: in place with a journal, to a copy, or by salvage into a new archive."""
+"""Writing changes, to files and to objects on S3, and applying plans of repairs: in place, to a copy, or by salvage."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from inspector.core.archive import Archive
 from inspector.core.cause import SPLIT_CODE
-from inspector.core.edit import Edit, EditError, Patch
+from inspector.core.edit import Edit, EditError, OverlaySource, Patch
 from inspector.core.finding import brief
 from inspector.core.names import brief as brief_name
 from inspector.core.names import visible
-from inspector.core.numbers import count, in_bytes, verb
+from inspector.core.numbers import count, in_bytes, plural, rounded, verb
 from inspector.core.program.hints import Hint, already_exists, hint
 from inspector.core.program.progress import Cancelled, Progress, cancelling
 from inspector.core.repair import Companion, Fate, Repair
@@ -26,8 +26,8 @@ from inspector.formats.datas3t.datapoints import RangeRecords
 from inspector.formats.datas3t.decode import INDEX, TAR
 from inspector.operations.check.checking import left, state_of
 from inspector.operations.edit.plan_repairs import Plan, SiblingFile, kept_beside
-from inspector.operations.edit.s3_writing import put_copy, put_pieces, write_edit_to_s3
 from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.jobs.targets import check_targets, new_archives
 from inspector.operations.protocol.edit_views import (
     MAX_REPORT_ROWS,
     RepairPlan,
@@ -38,13 +38,13 @@ from inspector.operations.protocol.edit_views import (
 )
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.changes.in_place import patched_copy, write
-from inspector.sources.local.changes.old_bytes import store_detached
-from inspector.sources.local.disk_calls import reason
+from inspector.sources.local.changes.old_bytes import MAX_INLINE_BYTES, StoredBytes, forget, prune, store_detached
+from inspector.sources.local.disk_calls import Disk, reason
 from inspector.sources.local.file import FileSource
-from inspector.sources.s3.address import Address, is_s3, parse
+from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection, Consent
-from inspector.sources.s3.request_log import RequestLog
 from inspector.sources.s3.source import RemoteSource, S3Source
+from inspector.sources.s3.uploads.pieces import Piece, bytes_sent, merged, pieces_of
 from inspector.sources.web.address import is_web, read_only
 
 DOUBTFUL_SALVAGES = ("caf-salvage-doubtful",)
@@ -283,7 +283,8 @@ def _repair_copy(
     if not over:
         require_free(copy, files, connection)
     save_copy(source, plan.edit or Edit("", (), source.size, source.size), copy, progress, over, connection)
-    write_siblings_of_copy(copy, files, connection, progress, over=over)
+    for each in files:
+        _create(sibling_name(copy, each), _pieces(each, progress), progress, connection, over=over)
     return WriteResult(f"The repaired copy is {visible(copy)}.", _lost(plan.repairs))
 
 
@@ -299,19 +300,45 @@ def save_copy(
 
     Raises OperationError, SourceError and Cancelled.
     """
-    if is_web(copy):
-        raise read_only(copy)
+    _require_other_target(source, copy)
     if is_s3(copy):
-        _require_other_target(source, copy)
         progress.begin("Writing the copy", edit.new_size)
-        put_copy(source, edit, parse(copy), connection, progress, over)
+        _create(copy, _patched(source, edit, progress), progress, connection, over=over)
         return
     with cancelling(progress):
         patched_copy(source, edit, Path(copy), progress, replace=over)
 
 
+def _patched(source: Source, edit: Edit, progress: Progress) -> Iterator[bytes]:
+    for piece in blocks(OverlaySource(source, edit), 0, edit.new_size):
+        yield piece
+        progress.advance(len(piece))
+    if progress.done != edit.new_size:
+        raise SourceError(f"No copy was written: {visible(source.name)} ends after {progress.done:,} bytes now.")
+
+
+def _create(place: str, pieces: Iterable[bytes], progress: Progress, connection: Connection, *, over: bool) -> None:
+    """Write a new file or object whole or not at all; ``over`` replaces an existing one.
+
+    Raises OperationError, SourceError and Cancelled: then none is created.
+    """
+    with cancelling(progress):
+        if not is_s3(place):
+            with AtomicFile(Path(place), replace=over) as file:
+                for piece in pieces:
+                    file.write(piece)
+            return
+        check_targets([parse(place)], overwrite=over, connection=connection)
+    with new_archives(parse(place), progress, overwrite=over, connection=connection) as objects:
+        out = objects.add(parse(place))
+        for piece in pieces:
+            out.write(piece)
+
+
 def _require_other_target(source: Readable, copy: str) -> None:
-    """Raise OperationError if a copy would replace the archive itself."""
+    """Raise OperationError if a copy would replace the archive itself, SourceError if it would be on the web."""
+    if is_web(copy):
+        raise read_only(copy)
     if is_s3(copy):
         same = isinstance(source, S3Source) and parse(copy) == source.address
     else:
@@ -336,20 +363,13 @@ def save_salvage(
     """
     if plan.salvage is None or plan.salvage.content is None:
         raise OperationError("There is nothing to save to a new archive.")
-    if is_web(copy):
-        raise read_only(copy)
     _require_other_target(source, copy)
     along = [kept_beside(each.suffix, each.instead_of, each.content(progress)) for each in plan.salvage.along]
     if not over:
         require_free(copy, along, connection)
-    pieces = plan.salvage.content(progress)
-    if is_s3(copy):
-        put_pieces(pieces, parse(copy), connection, progress, over)
-    else:
-        with cancelling(progress), AtomicFile(Path(copy), replace=over) as out:
-            for piece in pieces:
-                out.write(piece)
-    write_siblings_of_copy(copy, along, connection, progress, over=over)
+    _create(copy, plan.salvage.content(progress), progress, connection, over=over)
+    for each in along:
+        _create(sibling_name(copy, each), _pieces(each, progress), progress, connection, over=over)
     saved = _saved(plan)
     sentence = f"{saved[0].upper()}{saved[1:]} is saved in {visible(copy)}."
     if plan.salvage.code == SPLIT_CODE:
@@ -393,13 +413,14 @@ def write_sibling(
     place = source.name if isinstance(source, S3Source) else os.path.realpath(source.path)
     kept = "" if old is None else _keep(old, beside.content, sibling_name(place, beside), progress)
     if isinstance(source, S3Source):
-        address = parse(sibling_name(source.name, beside))
-        _put(address, beside, source.connection, source.log, progress, old=old, consents=consents)
+        _put(source, beside, old, progress, consents)
         return kept
     path = Path(sibling_name(str(source.path), beside))
-    if old is not None:
-        _require_unchanged(path, old)
-    _write(path, beside, progress, replace=old is not None)
+    if isinstance(old, FileSource) and (change := old.identity.difference(FileSource(path).identity)):
+        raise SourceError(
+            f"{visible(path.name)} {change}, so it was not changed. Open the archive again{hint(Hint.AGAIN)}."
+        )
+    _create(str(path), _pieces(beside, progress), progress, DEFAULT, over=old is not None)
     return kept
 
 
@@ -427,17 +448,6 @@ def _keep(old: Source, new: Source, path: str, progress: Progress) -> str:
     return f"The old {name} is stored in {visible(str(stored.entry))}."
 
 
-def write_siblings_of_copy(
-    copy: str, files: Sequence[SiblingFile], connection: Connection, progress: Progress, *, over: bool
-) -> None:
-    """Write repaired files beside a copy of the archive. Raises SourceError and Cancelled."""
-    for each in files:
-        if is_s3(copy):
-            _put(parse(sibling_name(copy, each)), each, connection, RequestLog(), progress, over=over)
-        else:
-            _write(Path(sibling_name(copy, each)), each, progress, replace=over)
-
-
 def require_free(copy: str, files: Sequence[SiblingFile], connection: Connection) -> None:
     """Raise SourceError if one of these files exists beside the copy already."""
     if is_web(copy):
@@ -458,36 +468,12 @@ def _old(plan: Plan, beside: SiblingFile) -> Source | None:
     return next(each.old for each in plan.repairs if (each.beside, each.instead_of) == place)
 
 
-def _require_unchanged(path: Path, old: Source) -> None:
-    """Raise SourceError if the file is no longer the one that was read."""
-    assert isinstance(old, FileSource)
-    change = old.identity.difference(FileSource(path).identity)
-    if change:
-        raise SourceError(
-            f"{visible(path.name)} {change}, so it was not changed. Open the archive again{hint(Hint.AGAIN)}."
-        )
-
-
-def _write(path: Path, beside: SiblingFile, progress: Progress, *, replace: bool) -> None:
-    with AtomicFile(path, replace=replace) as out:
-        for piece in _pieces(beside, progress):
-            out.write(piece)
-
-
-def _put(
-    address: Address,
-    beside: SiblingFile,
-    connection: Connection,
-    log: RequestLog,
-    progress: Progress,
-    *,
-    old: Source | None = None,
-    over: bool = False,
-    consents: Consent = Consent.NONE,
-) -> None:
+def _put(source: S3Source, beside: SiblingFile, old: Source | None, progress: Progress, consents: Consent) -> None:
+    """Write an object beside that of the archive, instead of the ``old`` one that was read."""
     from inspector.sources.s3.uploads.new_objects import NewObjects, type_of  # loads boto3
 
-    with cancelling(progress), NewObjects(connection, replace=over, log=log, consents=consents) as objects:
+    address = parse(sibling_name(source.name, beside))
+    with cancelling(progress), NewObjects(source.connection, log=source.log, consents=consents) as objects:
         kept, etag = type_of(address.key), ""
         if isinstance(old, S3Source):
             kept, etag = objects.still_there(address, old.etag), old.etag
@@ -500,3 +486,81 @@ def _pieces(beside: SiblingFile, progress: Progress) -> Iterator[bytes]:
     for piece in blocks(beside.content, 0, beside.content.size):
         yield piece
         progress.advance(0)
+
+
+# ---- objects on S3 ---------------------------------------------------------------------------------------------------
+
+
+def sent_bytes(edit: Edit, consents: Consent = Consent.NONE) -> int:
+    """How many bytes of an object writing an edit would send; about as many are read before."""
+    return bytes_sent(pieces_of(edit, whole=Consent.WHOLE in consents))
+
+
+def sending_lines(source: S3Source, edit: Edit, consents: Consent = Consent.NONE, *, planned: bool = True) -> list[str]:
+    """What writing an edit sends and what the server copies, in lines; ``planned``: in the conditional."""
+    pieces = pieces_of(edit, whole=Consent.WHOLE in consents)
+    sent = bytes_sent(pieces)
+    lines = [f"bytes {piece.start:,} to {piece.stop:,}: {_action(piece)}" for piece in merged(pieces)]
+    are, is_ = ("would be", "would be") if planned else ("are", "is")
+    total = f"In all {sent:,} of {edit.new_size:,} bytes {are} read and sent again."
+    is_one = not any(piece.copied for piece in pieces) and len(pieces) < 2
+    how = "one request" if is_one else f"a multipart upload of {count(len(pieces), 'part')}"
+    return [
+        *lines,
+        total if sent else f"No byte of {edit.new_size:,} {is_} sent.",
+        f"It takes {how}, and counts only if the object still has the ETag {visible(source.etag)} (If-Match).",
+    ]
+
+
+def _action(piece: Piece) -> str:
+    size = rounded(piece.size)
+    return f"{size}, copied by the server" if piece.copied else f"{size}, read and sent again"
+
+
+def write_edit_to_s3(
+    source: S3Source,
+    edit: Edit,
+    progress: Progress,
+    consents: Consent = Consent.NONE,
+    *,
+    keeps_old_bytes: bool = True,
+) -> WriteResult:
+    """Change an object. Raises EditError and Cancelled."""
+    from inspector.sources.s3.uploads.writing import write_object  # loads boto3
+
+    name, cut = visible(source.name), edit.dropped.size
+    if cut > MAX_INLINE_BYTES:
+        raise EditError(
+            f"{name} was not changed: {rounded(cut)} would be cut off, and at most {rounded(MAX_INLINE_BYTES)} of an "
+            "object are kept. Write a repaired copy instead."
+        )
+    with cancelling(progress):
+        dropped = source.read(edit.dropped.start, cut)
+    try:
+        stored = store_detached(source.name, edit, dropped) if keeps_old_bytes else StoredBytes(None, None, ())
+    except OSError as error:
+        raise EditError(f"{name} was not changed: what would be cut off cannot be kept ({reason(error)}).") from error
+    try:
+        sent = write_object(source, edit, progress, consents)
+    except BaseException:
+        forget(stored.files, Disk())
+        raise
+    prune(Disk())
+    text = _sent_text(sent.pieces)
+    if stored.cut is not None:
+        text += f", {rounded(cut)} cut off, kept in {visible(stored.cut.path)}"
+    if sent.before:
+        text += f", in place of the version {visible(sent.before)}, which the bucket keeps"
+    warnings = (*sent.warnings, *filter(None, (stored.warning,)))
+    return WriteResult(done_sentence(edit.label, text), warnings, edit.reverted(dropped), stored.cut)
+
+
+def _sent_text(pieces: tuple[Piece, ...]) -> str:
+    copied = sum(piece.size for piece in pieces if piece.copied)
+    text = plural(
+        "{size} sent in {number} part",
+        "{size} sent in {number} parts",
+        sum(not piece.copied for piece in pieces),
+        size=rounded(bytes_sent(pieces)),
+    )
+    return f"{text}, {rounded(copied)} copied by the server" if copied else text

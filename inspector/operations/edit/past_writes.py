@@ -12,8 +12,8 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
 from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import Source
+from inspector.operations.edit.apply_repairs import write_edit_to_s3
 from inspector.operations.edit.interrupted import file_at
-from inspector.operations.edit.s3_writing import write_edit_to_s3
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import open_place
 from inspector.operations.protocol.edit_views import PastWrite

@@ -16,7 +16,7 @@ from inspector.core.pieces import PieceSource, PieceTable, RepeatedSource
 from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK, Source, blocks, change_of
 from inspector.core.span import Span, Spans, intersect
-from inspector.operations.edit import patch_file
+from inspector.operations.edit import edits
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.experiment_views import (
     DAMAGES,
@@ -276,7 +276,7 @@ class Experiment:
     def save_patch(self, target: Path, progress: Progress, *, replace: bool = False) -> None:
         """Write ``edit`` as a patch file, never over what is read. Raises OperationError, SourceError and Cancelled."""
         self.require_not_read(target)
-        data = patch_file.encoded(self.edit(progress))
+        data = edits.encoded(self.edit(progress))
         with AtomicFile(target, replace=replace) as out:
             out.write(data)
 

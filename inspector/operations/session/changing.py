@@ -13,16 +13,21 @@ from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.program.progress import Cancelled, Progress, cancelling
 from inspector.core.source import Source, SourceError, blocks, is_sparing
-from inspector.operations.edit import patch_file
-from inspector.operations.edit.apply_repairs import Readable, apply_plan, describe, save_copy, save_salvage, write_edit
-from inspector.operations.edit.dependents import broken, repair_checksums
+from inspector.operations.edit import edits
+from inspector.operations.edit.apply_repairs import (
+    Readable,
+    apply_plan,
+    describe,
+    save_copy,
+    save_salvage,
+    sending_lines,
+    write_edit,
+)
+from inspector.operations.edit.edits import broken, header_view, member_target, repair_checksums, require_match
+from inspector.operations.edit.edits import preview as preview_header
 from inspector.operations.edit.interrupted import interrupted, recover
 from inspector.operations.edit.past_writes import edits_before, forget_past_writes, past_writes, take_back
-from inspector.operations.edit.patch_file import require_match
 from inspector.operations.edit.plan_repairs import Plan, plan
-from inspector.operations.edit.s3_writing import sending_lines
-from inspector.operations.edit.taco_header import header_view, member_target
-from inspector.operations.edit.taco_header import preview as preview_header
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened, decode, start
@@ -253,13 +258,13 @@ class Changing(Reading):
         """Write an edit to a patch file. Raises SourceError."""
         progress.begin("Writing the patch", 0)
         with AtomicFile(Path(path), replace=True) as out:
-            out.write(patch_file.encoded(edit))
+            out.write(edits.encoded(edit))
         return f"The patch was written to {visible(path)}."
 
     def import_patch(self, progress: Progress, path: str) -> Edit:
         """The edit in a patch file that matches this archive. Raises OperationError and SourceError."""
         progress.begin("Reading the patch", 0)
-        return patch_file.decoded(FileSource(Path(path)), self.file_to_change())
+        return edits.decoded(FileSource(Path(path)), self.file_to_change())
 
     def interrupted(self) -> Interrupted | None:
         """The interrupted change of this archive, None without one. Raises EditError."""

@@ -17,7 +17,7 @@ from inspector.core.edit import Edit
 from inspector.core.program.progress import Progress
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.operations.edit.taco_header import header_draft
+from inspector.operations.edit.edits import header_draft
 from inspector.operations.protocol.header_draft import set_entry
 from inspector.operations.session.archive_session import ArchiveSession
 from inspector.sources.local.changes.in_place import write

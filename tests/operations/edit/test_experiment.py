@@ -20,7 +20,7 @@ from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.operations.check.checking import check_location, state_of
-from inspector.operations.edit import patch_file
+from inspector.operations.edit import edits
 from inspector.operations.experiment.experiment import Experiment, NoiseSource, file_content, noise, place_of
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.experiment_views import (
@@ -206,7 +206,7 @@ def test_a_patch_makes_the_same_in_place(operation: Operation, wanted: bytes, tm
     experiment = Experiment(base)
     experiment.set((Step(operation), Step(Flip(0, 7))), Progress())
     experiment.save_patch(tmp_path / "patch", Progress())
-    edit = patch_file.decoded(FileSource(tmp_path / "patch"), base)
+    edit = edits.decoded(FileSource(tmp_path / "patch"), base)
 
     assert OverlaySource(base, edit).read(0, 99) == bytes((wanted[0] ^ 128,)) + wanted[1:]
     assert all(patch.old != patch.new for patch in edit.patches)

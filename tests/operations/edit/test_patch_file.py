@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from inspector.core.edit import Edit, Patch
 from inspector.core.source import BytesSource
-from inspector.operations.edit.patch_file import MAX_PATCH_BYTES, decoded, encoded
+from inspector.operations.edit.edits import MAX_PATCH_BYTES, decoded, encoded
 from inspector.operations.jobs.operation_error import OperationError
 
 DATA = bytes(range(50))

@@ -22,7 +22,7 @@ from inspector.operations.check.checking import check_location
 from inspector.operations.create.creating_rca import RcaOptions
 from inspector.operations.create.inputs import gather
 from inspector.operations.create.rca_writing import grow
-from inspector.operations.edit.taco_header import header_draft, preview
+from inspector.operations.edit.edits import header_draft, preview
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.header_draft import with_changes

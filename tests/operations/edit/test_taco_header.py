@@ -13,7 +13,7 @@ import tacozip
 from inspector.core.edit import OverlaySource
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
-from inspector.operations.edit.taco_header import header_draft, header_view, member_target, preview
+from inspector.operations.edit.edits import header_draft, header_view, member_target, preview
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open import opening
 from inspector.operations.protocol.header_draft import (

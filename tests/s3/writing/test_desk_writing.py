@@ -8,7 +8,7 @@ import pytest
 
 from inspector.core.edit import EditError, Patch
 from inspector.core.program.progress import Cancelled, Progress
-from inspector.operations.edit.taco_header import header_draft
+from inspector.operations.edit.edits import header_draft
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.browse_views import ErrorAction
 from inspector.operations.protocol.edit_views import NeedsConsent, WriteResult

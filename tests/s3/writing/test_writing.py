@@ -13,8 +13,8 @@ import tacozip
 from inspector.__main__ import main
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.program.progress import Progress
+from inspector.operations.edit.apply_repairs import write_edit_to_s3
 from inspector.operations.edit.past_writes import edits_before, forget_past_writes, past_writes, take_back
-from inspector.operations.edit.s3_writing import write_edit_to_s3
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.sources.local.changes.old_bytes import store_folder
 from inspector.sources.s3.uploads.writing import write_object
