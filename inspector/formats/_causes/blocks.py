@@ -293,19 +293,17 @@ def filled_block(archive: Archive, bad: Suspects, progress: Progress) -> FoundCa
             for run in _patterns(data, size):
                 begin = -(-(low + run.start) // SECTOR_BYTES) * SECTOR_BYTES
                 span = Span(begin, max(begin, (low + run.stop) // SECTOR_BYTES * SECTOR_BYTES))
-                if span.size and _meets(span, places):
-                    return _filled(archive, span, archive.source.read(begin, size), bad)
+                if not span.size or not _meets(span, places):
+                    continue
+                pattern = archive.source.read(begin, size)
+                what = f"the byte {hexadecimal(pattern[0], 2)}" if size == 1 else f"the bytes {pattern.hex(' ')}"
+                message = (
+                    f"{in_bytes(span.size)} are {what} repeated, from byte {begin:,} on. Both ends are multiples of "
+                    f"{SECTOR_BYTES:,}, as of a block: erased flash memory, or the mark of a sector that could not be "
+                    "read. Restore it from another copy, and check the medium; the rest is not affected."
+                )
+                return FoundCause(Cause.FILLED_BLOCK, message, (span,), bad.explain(archive, span))
     return None
-
-
-def _filled(archive: Archive, span: Span, pattern: bytes, bad: Suspects) -> FoundCause:
-    what = f"the byte {hexadecimal(pattern[0], 2)}" if len(pattern) == 1 else f"the bytes {pattern.hex(' ')}"
-    message = (
-        f"{in_bytes(span.size)} are {what} repeated, from byte {span.start:,} on. Both ends "
-        f"are multiples of {SECTOR_BYTES:,}, as of a block: erased flash memory, or the mark of a sector that "
-        "could not be read. Restore it from another copy, and check the medium; the rest is not affected."
-    )
-    return FoundCause(Cause.FILLED_BLOCK, message, (span,), bad.explain(archive, span))
 
 
 _PAGE_BYTES = 4_096

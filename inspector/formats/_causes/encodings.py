@@ -43,22 +43,19 @@ _BASE85 = re.compile(rb"(?:<~)?[!-~\r\n]{60,}(?:~>)?\s*")
 _ESCAPE = re.compile(rb"\\x[0-9a-f]{2}")
 _QUOTED = re.compile(rb"=[0-9A-F]{2}")
 _PERCENT = re.compile(rb"%[0-9A-Fa-f]{2}")
-_JSON = re.compile(rb"\s*[{\[]")
-_QUOTED_BASE64 = re.compile(rb'"[A-Za-z0-9+/]{60}')
-_NUMBERS = re.compile(rb"(?:0[xX][0-9a-fA-F]{1,2}|\b\d{1,3})\s*,")
 
 
 class Encoding(NamedTuple):
     """One encoding: what the text is, how another program decodes it, and whether it seems so encoded.
 
     That is told by the first bytes, some from the middle (empty where they cost a request), and the last ones.
-    ``decode`` are tried in turn; there is none where the text is only a part of the file.
+    ``decode`` are tried in turn.
     """
 
     kind: str
     command: str
     matches: Callable[[bytes, bytes, bytes], object]
-    decode: tuple[Convert, ...] = ()
+    decode: tuple[Convert, ...]
 
 
 def _from_hex(data: bytes) -> bytes:
@@ -139,18 +136,6 @@ ENCODINGS = (
     # A CAF may begin with text; its end is JSON and a footer, which is none of these.
     Encoding("base64 text", "base64 -d {name} > DECODED", _is_base64, (_from_base64,)),
     Encoding("bytes printed by Python", "ast.literal_eval of Python", _is_literal, (_from_literal,)),
-    Encoding(
-        "JSON with base64 inside",
-        "jq -r .body FILE | base64 -d, with the name of its key",
-        lambda head, _, tail: (
-            _JSON.match(head) and _QUOTED_BASE64.search(head) and tail.rstrip().endswith((b"}", b"]"))
-        ),
-    ),
-    Encoding(
-        "a list of the bytes as numbers",
-        "a script that writes them",
-        lambda head, *_: head.isascii() and len(_NUMBERS.findall(head)) >= len(head) // 8,
-    ),
     Encoding(
         "quoted-printable text",
         "qprint -d or a mail program",

@@ -448,9 +448,8 @@ def _encoded(file: _File) -> FoundCause | None:
     if found is None:
         return None
     inside = b""
-    for decode in found.decode[:1]:
-        with suppress(*NOT_CONVERTED):
-            inside = decode(head)
+    with suppress(*NOT_CONVERTED):
+        inside = found.decode[0](head)
     message = (
         f'This is {found.kind}, not {file.what}. It begins "{_shown(file.head)}".{_inside(inside)} A channel for '
         f"text only needed that. Decode it first with {found.command.format(name=file.name)} and open the result."

@@ -98,12 +98,15 @@ def joined_parts(archive: Archive, progress: Progress) -> tuple[Part, ...]:
     parts: list[Part] = []
     at = 0
     while at < source.size and len(parts) < MAX_PARTS:
-        found = _forward(source, at, progress)
+        ends = ((kind, known.damage().end(source, at, progress)) for kind, known in _formats().items())
+        found = next((Part(at, stop, kind) for kind, stop in ends if stop is not None), None)
         if found is None or found.stop <= at:
             break
         parts.append(found)
         at = found.stop
-    if at < source.size and (last := _backward(source, at)) is not None:
+    begins = ((kind, known.damage().last(source, at)) for kind, known in _formats().items() if at < source.size)
+    last = next((Part(start, source.size, kind) for kind, start in begins if start is not None), None)
+    if last is not None:
         if last.start > at and (first := _begun(source, at)):
             parts.append(Part(at, last.start, first, whole=False))
             at = last.start
@@ -135,22 +138,7 @@ def _plausible(archive: Archive, parts: Sequence[Part]) -> bool:
     return not needed or any(each.code == needed for each in archive.findings)
 
 
-# ---- where an archive ends ------------------------------------------------------------------------------------------
-
-
-def _forward(source: Source, at: int, progress: Progress) -> Part | None:
-    """The archive that begins at ``at``, if it has an end."""
-    stops = ((kind, known.damage().end(source, at, progress)) for kind, known in _formats().items())
-    return next((Part(at, stop, kind) for kind, stop in stops if stop is not None), None)
-
-
 # ---- where an archive begins ----------------------------------------------------------------------------------------
-
-
-def _backward(source: Source, low: int) -> Part | None:
-    """The archive that ends with the file and begins at ``low`` or after it."""
-    starts = ((kind, known.damage().last(source, low)) for kind, known in _formats().items())
-    return next((Part(start, source.size, kind) for kind, start in starts if start is not None), None)
 
 
 def _begun(source: Source, at: int) -> str:
@@ -336,9 +324,14 @@ def _split(archive: Archive, parts: Sequence[Part], rest: str) -> Repair:
     first, *others = parts
     suffixes = [suffix for kind in _formats() for suffix in _suffixes_of(kind)]
     ending = next((each for each in suffixes if archive.source.name.endswith(each)), "")
+
+    def suffix(part: Part) -> str:
+        """A part of the kind of the file gets the suffix of the file, also where that is one of a special case."""
+        own = _suffixes_of(part.kind)
+        return next((each for each in own if archive.source.name.lower().endswith(each)), own[-1])
+
     along = tuple(
-        Companion(f"-{number}{_suffix(archive, part)}", ending, _content(archive, part))
-        for number, part in enumerate(others, 2)
+        Companion(f"-{number}{suffix(part)}", ending, _content(archive, part)) for number, part in enumerate(others, 2)
     )
     over = "What the newer archive was written over of the older one." if any(part.old for part in parts) else ""
     loses = tuple(filter(None, (rest, over)))
@@ -351,12 +344,6 @@ def _split(archive: Archive, parts: Sequence[Part], rest: str) -> Repair:
         lossless="" if loses else "Every byte of the file is in one of them.",
         along=along,
     )
-
-
-def _suffix(archive: Archive, part: Part) -> str:
-    """A part of the kind of the file gets the suffix of the file, also where that is one of a special case."""
-    own = _suffixes_of(part.kind)
-    return next((each for each in own if archive.source.name.lower().endswith(each)), own[-1])
 
 
 def _suffixes_of(kind: str) -> Sequence[str]:

@@ -122,7 +122,8 @@ def causes_of(archive: Archive, progress: Progress) -> Sequence[FoundCause]:
     if alone := look.first(_BEFORE_FLIPS):
         return alone
     causes = look.causes = flipped_bits(archive, progress)
-    if _covers_all(archive, causes) or not look.may_read:
+    explained = {id(finding) for each in causes for finding in each.explains}
+    if all(id(finding) in explained for finding in wrong(archive)) or not look.may_read:
         return _folded(archive, causes)
     if alone := look.first(_WHOLE_FILE):
         return alone
@@ -140,7 +141,12 @@ def _folded(archive: Archive, causes: Sequence[FoundCause]) -> Sequence[FoundCau
     met = {id(each) for one in causes for each in one.explains}
     left = [each for each in wrong(archive) if id(each) not in met]
     touched = _touched(archive, causes) if any(map(_is_hazard, left)) else ()
-    left = [each for each in left if not _is_hazard(each) or _is_in(each, touched)]
+    left = [
+        each
+        for each in left
+        if not _is_hazard(each)
+        or any(place.start <= span.start and span.stop <= place.stop for span in each.spans for place in touched)
+    ]
     left = [each for each in left if each.code != _MANIFEST]  # the manifest itself may be of another file
     if not left or _interrupted(archive):
         return causes
@@ -165,10 +171,6 @@ def _touched(archive: Archive, causes: Sequence[FoundCause]) -> list[Span]:
     return [span for each in archive.fields for span in each.spans if intersect([span], places)] if places else []
 
 
-def _is_in(finding: Finding, places: Sequence[Span]) -> bool:
-    return any(place.start <= span.start and span.stop <= place.stop for span in finding.spans for place in places)
-
-
 _MANIFEST = "digest-manifest-mismatch"
 _HAZARD = re.compile(r"hazard|name-(?!duplicate)|version|encrypt|extra|comment")
 
@@ -189,9 +191,3 @@ def _interrupted(archive: Archive) -> bool:
     """Whether an interrupted write explains everything, which its findings say."""
     known = format_of(archive)
     return all(known is not None and each.code in known.torn for each in wrong(archive))
-
-
-def _covers_all(archive: Archive, causes: Sequence[FoundCause]) -> bool:
-    """Whether some causes explain every finding."""
-    explained = {id(finding) for each in causes for finding in each.explains}
-    return all(id(finding) in explained for finding in wrong(archive))

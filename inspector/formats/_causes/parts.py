@@ -223,7 +223,9 @@ def swapped(archive: Archive, progress: Progress) -> FoundCause | None:
     damage = damage_of(archive)
     if not any(each.severity is Severity.ERROR for each in wrong(archive)) or not damage.order_proved:
         return None
-    sure = _verified(archive) if damage.places_proved else []
+    verified = islice(members_with(archive, Verdict.VERIFIED), 64 * MAX_SPANS if damage.places_proved else 0)
+    # A part with bytes of a member that verifies is where it belongs.
+    sure = sorted(span for member in verified for span in archive.members[member].spans if span.size)
     left, trials = MAX_TRIED_BYTES, MAX_TRIALS
     for part in (*PART_SIZES, *SMALL_SIZES):
         for first, second in _pairs(sure, size, part):
@@ -252,12 +254,6 @@ def _pairs(sure: Sequence[Span], size: int, part: int) -> Iterator[tuple[int, in
     free = [at * part for at in range(number) if not intersect([Span(at * part, (at + 1) * part)], sure)]
     for distance in range(1, len(free)):
         yield from zip(free, free[distance:], strict=False)
-
-
-def _verified(archive: Archive) -> list[Span]:
-    """The bytes of members that verify, sorted; a part with such is where it belongs."""
-    members = islice(members_with(archive, Verdict.VERIFIED), 64 * MAX_SPANS)
-    return sorted(span for member in members for span in archive.members[member].spans if span.size)
 
 
 def doubled(archive: Archive, progress: Progress) -> FoundCause | None:

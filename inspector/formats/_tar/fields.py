@@ -92,9 +92,7 @@ def _stray_headers(source: Source, layout: Layout, span: Span) -> FieldTable:
 
 def _count(members: Members) -> Census:
     """The structures of all members; several extended headers of one count as one."""
-    heads_column = members.heads
-    assert heads_column is not None
-    known = list(zip(heads_column, members.starts, members.stops, strict=False))
+    known = list(zip(members.heads or (), members.starts, members.stops, strict=False))
     found = {
         TAR_EXTENSION: sum(start - head > BLOCK for head, start, _ in known),
         TAR_HEADER: len(known),
@@ -108,13 +106,10 @@ def member_field(source: Source, members: Members, index: int, extras: Extras) -
     """One member: its extended headers, header, data and padding."""
     if not is_sparing(source):
         return _member_field(source, members, index, extras)
-    heads_column = members.heads
-    assert heads_column is not None
-    head = heads_column[index]
     return Field(
         visible(members.path(index)),
         Kind.MEMBER,
-        (Span(head, min(source.size, padded_stop(members, index))),),
+        (Span(members.head_of(index), min(source.size, padded_stop(members, index))),),
         note="Its header was not read yet." if members.unread(index) else in_bytes(members.size(index)),
         children=Unread(lambda: _member_field(source, members, index, extras).children),
         member=index,
@@ -123,9 +118,7 @@ def member_field(source: Source, members: Members, index: int, extras: Extras) -
 
 def _member_field(source: Source, members: Members, index: int, extras: Extras) -> Field:
     members.learn((index,))
-    heads_column = members.heads
-    assert heads_column is not None
-    head, start, stop = heads_column[index], members.starts[index], members.stops[index]
+    head, start, stop = members.head_of(index), members.starts[index], members.stops[index]
     end = min(source.size, padded_stop(members, index))
     children = list(_headers(source, head, min(start, end)))
     if stop > start:
@@ -236,39 +229,28 @@ def _bytes(piece: bytes) -> Meaning:
 
 
 Part = tuple[str, int, Kind, Callable[[bytes], Meaning]]
-
-
-def _parts(kinds: dict[str, tuple[Kind, Callable[[bytes], Meaning]]]) -> tuple[Part, ...]:
-    return tuple((name, heads.SIZES[name], kind, read) for name, (kind, read) in kinds.items())
-
-
-_COMMON = _parts(
-    {
-        "name": (Kind.NAME, _text),
-        "mode": (Kind.NUMBER, _mode),
-        "uid": (Kind.NUMBER, _id),
-        "gid": (Kind.NUMBER, _id),
-        "size": (Kind.LENGTH, _size),
-        "mtime": (Kind.TIME, _time),
-        "chksum": (Kind.DIGEST, _octal),
-        "typeflag": (Kind.FLAGS, _type),
-        "linkname": (Kind.NAME, _text),
-    }
-)
-_USTAR = _parts(
-    {
-        "magic": (Kind.SIGNATURE, _text),
-        "version": (Kind.TEXT, _text),
-        "uname": (Kind.TEXT, _text),
-        "gname": (Kind.TEXT, _text),
-        "devmajor": (Kind.NUMBER, _id),
-        "devminor": (Kind.NUMBER, _id),
-        "prefix": (Kind.NAME, _text),
-        "padding": (Kind.PADDING, _bytes),
-    }
-)
+_READ: dict[str, tuple[Kind, Callable[[bytes], Meaning]]] = {
+    "name": (Kind.NAME, _text),
+    "mode": (Kind.NUMBER, _mode),
+    "uid": (Kind.NUMBER, _id),
+    "gid": (Kind.NUMBER, _id),
+    "size": (Kind.LENGTH, _size),
+    "mtime": (Kind.TIME, _time),
+    "chksum": (Kind.DIGEST, _octal),
+    "typeflag": (Kind.FLAGS, _type),
+    "linkname": (Kind.NAME, _text),
+    "magic": (Kind.SIGNATURE, _text),
+    "version": (Kind.TEXT, _text),
+    "uname": (Kind.TEXT, _text),
+    "gname": (Kind.TEXT, _text),
+    "devmajor": (Kind.NUMBER, _id),
+    "devminor": (Kind.NUMBER, _id),
+    "prefix": (Kind.NAME, _text),
+    "padding": (Kind.PADDING, _bytes),
+}
+_USTAR: tuple[Part, ...] = tuple((name, size, *_READ[name]) for name, size in heads.SIZES.items())
 _GNU: tuple[Part, ...] = (
-    *_USTAR[:6],
+    *_USTAR[:-2],
     ("atime", 12, Kind.TIME, _time),
     ("ctime", 12, Kind.TIME, _time),
     ("offset", 12, Kind.OFFSET, _octal),
@@ -279,16 +261,16 @@ _GNU: tuple[Part, ...] = (
     ("realsize", 12, Kind.LENGTH, _octal),
     ("padding", 17, Kind.PADDING, _bytes),
 )
-_V7: tuple[Part, ...] = (("padding", 255, Kind.PADDING, _bytes),)
+_V7: tuple[Part, ...] = (*_USTAR[:9], ("padding", 255, Kind.PADDING, _bytes))
 
 
 def header_field(block: bytes, start: int) -> Field:
     """A complete header block at ``start``, part by part, in the dialect that its magic names."""
     found = parse(block)
-    rest, dialect = (_GNU, "GNU") if found.gnu else (_USTAR, "ustar") if found.ustar else (_V7, "V7")
+    parts, dialect = (_GNU, "GNU") if found.gnu else (_USTAR, "ustar") if found.ustar else (_V7, "V7")
     children = []
     at = 0
-    for name, size, kind, read in (*_COMMON, *rest):
+    for name, size, kind, read in parts:
         value, shown, note = read(block[at : at + size])
         if name == "chksum":
             sums = checksums(block)

@@ -7,13 +7,13 @@ belongs, because elsewhere a match may be chance.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
 from msgspec import Struct
 
-from inspector.core.archive import Emitter
+from inspector.core.archive import CappedFindings, Emitter
 from inspector.core.member import Members
 from inspector.core.names import brief, hazards
 from inspector.core.program.progress import Progress
@@ -88,8 +88,6 @@ TYPES = {
     b"N": "GNU old long name",
 }
 """The meaning of the type flags."""
-MAX_NAMES_REPORTED = 100
-"""Members whose names are reported one by one; the rest are counted."""
 _PLAIN = bytes(code for code in range(0x20, 0x7F) if code not in b"\\:") + b"\n"
 _SUSPICIOUS = (b"//", b"/.", b"./", b"\n/", b"\n.", b".\n")
 
@@ -180,20 +178,15 @@ class NameCheck:
     """Reports hazardous names as members are listed. A leading ``./``, which tar programs write, is harmless."""
 
     def __init__(self, emitter: Emitter) -> None:
-        self._emitter = emitter
-        self._found = 0
+        self._found = CappedFindings(emitter, codes.NAME_HAZARD, "hazards of names")
+        self.close = self._found.close
 
     def check(self, index: int, name: bytes, span: tuple[int, int]) -> None:
         """Check the name of one member, which is in the bytes ``span``."""
         rest = name.removeprefix(b"./")
-        found = hazards(rest) if rest or not name else ()
-        if name == b"." or not found:
-            return
-        self._found += 1
-        if self._found <= MAX_NAMES_REPORTED:
-            shown = brief(name)
-            for hazard in found:
-                self._emitter.report(codes.NAME_HAZARD, f"The name '{shown}' {hazard}.", span, member=index)
+        for hazard in hazards(rest) if name != b"." and (rest or not name) else ():
+            if not self._found.full():
+                self._found.add(f"The name '{brief(name)}' {hazard}.", (span,), index)
 
     def check_many(self, first: int, names: Sequence[bytes], heads: Sequence[int]) -> None:
         """Check the names of members from ``first`` on, whose headers are at ``heads``.
@@ -206,11 +199,6 @@ class NameCheck:
             return
         for index, (name, head) in enumerate(zip(names, heads, strict=True), first):
             self.check(index, name, (head, head + 100))
-
-    def close(self) -> None:
-        """Report the total, if not all were reported."""
-        if self._found > MAX_NAMES_REPORTED:
-            self._emitter.report(codes.NAME_HAZARD, f"{self._found:,} members in all have hazardous names.")
 
 
 # ---- the search ------------------------------------------------------------------------------------------------------
@@ -241,11 +229,11 @@ class SearchResult(Struct, frozen=True):
     found: bool = False
 
 
-def next_header(source: Source, at: int, progress: Progress, limit: int | None = None) -> SearchResult:
-    """Search from ``at`` on, where a block begins, up to ``limit``. Raises SourceError and Cancelled."""
+def next_header(source: Source, start: int, progress: Progress, stop: int | None = None) -> SearchResult:
+    """Search from ``start`` on, where a block begins, up to ``stop``. Raises SourceError and Cancelled."""
     label, done = progress.label, progress.done
     progress.label = "Searching for the next tar header"
-    found = _search(source, at, progress, source.size if limit is None else min(limit, source.size))
+    found = _search(source, start, progress, source.size if stop is None else min(stop, source.size))
     progress.label, progress.done = label, done
     return found
 
@@ -260,7 +248,7 @@ def _search(source: Source, start: int, progress: Progress, stop: int) -> Search
         if not data:
             break
         if any_byte(data):
-            inner = next((each for each in header_offsets(data, (start - at) % BLOCK) if each < size), -1)
+            inner = next((each for each, _ in header_offsets(data, (start - at) % BLOCK) if each < size), -1)
             if inner >= 0:
                 return SearchResult(at + inner, found=True)
             used = max(used, at + len(data.rstrip(b"\0")))
@@ -274,22 +262,39 @@ def _search(source: Source, start: int, progress: Progress, stop: int) -> Search
     return SearchResult(zeros if ends_archive else source.size)
 
 
-def headers_between(source: Source, start: int, stop: int, progress: Progress) -> Iterator[tuple[int, int]]:
-    """The headers that begin in ``[start, stop)``, none inside another: their offsets, and the sizes of their data."""
-    at, free = start, start
-    while at < stop:
+def headers_between(
+    source: Source, start: int, stop: int, progress: Progress, *, at_blocks: bool = False
+) -> Iterator[tuple[int, int]]:
+    """The headers that begin in ``[start, stop)``, none inside another: their offsets, and the sizes of their data.
+
+    ``at_blocks``: only those at whole blocks from ``start``, and where the magic is near.
+    """
+    free = start
+    for at in range(start, stop, SEARCH_WINDOW_BYTES):
         size = min(SEARCH_WINDOW_BYTES, stop - at)
-        data = source.read(at, size + BLOCK - 1)
-        for inner in header_offsets(data, (start - at) % BLOCK) if any_byte(data) else ():
-            if inner < size and at + inner >= free:
-                yield at + inner, parse(data[inner : inner + BLOCK]).stored
+        data = source.read(at, size if at_blocks else size + BLOCK - 1)
+        if not data:
+            return
+        likely = _MAGIC in data if at_blocks else any_byte(data)
+        for inner, stored in header_offsets(data, (start - at) % BLOCK) if likely else ():
+            if inner < size and at + inner >= free and not (at_blocks and (at + inner - start) % BLOCK):
+                yield at + inner, stored
                 free = at + inner + BLOCK
-        at += size
         progress.advance(0)
 
 
-def header_offsets(data: bytes, grid: int) -> list[int]:
-    """The offsets of complete headers in ``data``, ascending, none inside another; blocks begin at ``grid``."""
+def first_leading(targets: Mapping[int, int], ends: Iterable[int]) -> int | None:
+    """The first header, of some and where each leads, from which headers lead on to one of the ``ends``."""
+    leads, first = set(ends), None
+    for at in sorted(targets, reverse=True):
+        if targets[at] in leads:
+            leads.add(at)
+            first = at
+    return first
+
+
+def header_offsets(data: bytes, grid: int) -> list[tuple[int, int]]:
+    """The complete headers in ``data`` with the sizes of their data, none inside another; blocks begin at ``grid``."""
     # Imported here because sound archives do not need numpy.
     import numpy as np
 
@@ -314,13 +319,13 @@ def header_offsets(data: bytes, grid: int) -> list[int]:
     signed = sums - 256 * _block_sums(row >= 0x80, places)
     sums += 8 * 0x20
     signed += 8 * 0x20
-    found: list[int] = []
+    found: list[tuple[int, int]] = []
     for start, total, old in zip(places.tolist(), sums.tolist(), signed.tolist(), strict=True):
-        if found and start < found[-1] + BLOCK:
+        if found and start < found[-1][0] + BLOCK:
             continue
         stored = number(data[start + CHKSUM.start : start + CHKSUM.stop])
-        if stored in (total, old) and parse(data[start : start + BLOCK]).fits:
-            found.append(start)
+        if stored in (total, old) and (header := parse(data[start : start + BLOCK])).fits:
+            found.append((start, header.stored))
     return found
 
 

@@ -38,9 +38,9 @@ from inspector.formats._tar.header import (
     parse,
     text,
 )
-from inspector.formats._tar.resync import Cursor, Layout, Recover, layout_of
+from inspector.formats._tar.resync import Layout, Recover, layout_of
 from inspector.formats._tar.swallowed import Inside, any_swallowed, may_search
-from inspector.formats._tar.walk import MAX_EXTENSIONS, list_members
+from inspector.formats._tar.walk import MAX_EXTENSIONS, Walk
 
 if TYPE_CHECKING:  # annotations only
     from inspector.core.repair import Repair
@@ -89,8 +89,7 @@ def decode(
     emitter.archive.detail = layout
     try:
         layout.looked_inside = may_search(source, thorough=emitter.archive.thorough)
-        cursor = Cursor(source, emitter, progress, layout, recover)
-        list_members(cursor, looks_inside=layout.looked_inside)
+        Walk(source, emitter, progress, layout, recover, looks_inside=layout.looked_inside).run()
     finally:
         emitter.lay(archive_fields(source, emitter.members, layout, extras))
     emitter.archive.checksums = header_checksums(source, emitter.members, layout.headers)
@@ -210,8 +209,6 @@ def _mtime(extension: Extension) -> int | None:
 
 WINDOW = 512 * 1024
 """Bytes read at a time: with fewer, reading costs more than hashing; more do not fit the processor's cache."""
-MAX_PADDINGS_REPORTED = 100
-"""Paddings reported one by one; the rest are counted."""
 
 
 def groups(members: Members) -> Iterator[tuple[int, int]]:
@@ -225,8 +222,8 @@ def groups(members: Members) -> Iterator[tuple[int, int]]:
 
 def is_v7(archive: Archive, index: int) -> bool:
     """Whether the header of a member has no magic: programs of that time wrote whole blocks of their buffer."""
-    heads, magic = archive.members.heads, PLACES["magic"]
-    return heads is not None and not archive.source.read(heads[index] + magic.start, 6).strip(b"\0")
+    at = archive.members.head_of(index) + PLACES["magic"].start
+    return not archive.source.read(at, 6).strip(b"\0")
 
 
 class Padding:
@@ -237,33 +234,29 @@ class Padding:
 
     def __init__(self, emitter: Emitter) -> None:
         self._emitter = emitter
-        self._old = CappedFindings(emitter, codes.PADDING_V7, "paddings that are not all zeros")
-        self._found = 0
+        self._old, self._new = (
+            CappedFindings(emitter, what, "paddings that are not all zeros")
+            for what in (codes.PADDING_V7, codes.PADDING)
+        )
 
     def look(self, index: int, padding: bytes) -> None:
         """Check ``padding``, the bytes after the data of the member ``index``."""
         if not padding.strip(b"\0"):
             return
-        members, stop = self._emitter.members, self._emitter.members.stops[index]
-        where = (stop, stop + len(padding))
-        what = f"The padding after {brief(members.path(index))}, {in_bytes(len(padding))}, is not all zeros."
-        if is_v7(self._emitter.archive, index):
-            if not self._old.full():
-                why = "Programs that write such headers leave in it what was in their buffer."
-                self._old.add(f"{what} {why}", (where,), index)
-            return
-        self._found += 1
-        if self._emitter.archive.verdict(index) is Verdict.NOT_CHECKABLE:
+        members, old = self._emitter.members, is_v7(self._emitter.archive, index)
+        stop, found = members.stops[index], self._old if old else self._new
+        if not old and self._emitter.archive.verdict(index) is Verdict.NOT_CHECKABLE:
             self._emitter.judge(index, Verdict.DOUBTFUL)
-        if self._found <= MAX_PADDINGS_REPORTED:
-            message = f"{what} It has changed, or it hides something."
-            self._emitter.report(codes.PADDING, message, where, member=index)
+        if not found.full():
+            why = "It has changed, or it hides something."
+            why = "Programs that write such headers leave in it what was in their buffer." if old else why
+            what = f"The padding after {brief(members.path(index))}, {in_bytes(len(padding))}, is not all zeros."
+            found.add(f"{what} {why}", ((stop, stop + len(padding)),), index)
 
     def close(self) -> None:
-        """Report the total, if not all were reported."""
+        """Report how many were not reported one by one."""
         self._old.close()
-        if self._found > MAX_PADDINGS_REPORTED:
-            self._emitter.report(codes.PADDING, f"The padding after {self._found:,} members in all is not all zeros.")
+        self._new.close()
 
 
 def check_padding(archive: Archive, emitter: Emitter, progress: Progress, doubtful: Iterable[int]) -> None:

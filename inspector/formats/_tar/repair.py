@@ -13,7 +13,7 @@ from typing import NamedTuple
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Severity
-from inspector.core.member import HOLES, SPECIAL, UNREADABLE, Members
+from inspector.core.member import HOLES, SPECIAL, UNREADABLE
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Progress
@@ -271,7 +271,7 @@ def salvage(archive: Archive, layout: Layout) -> Repair | None:
 
 def _is_whole(archive: Archive, index: int) -> bool:
     members = archive.members
-    marks = members.marks[index] if members.marks is not None else 0
+    marks = members.marks_of(index)
     there = members.stops[index] <= archive.source.size
     sized = bool(marks & (SPECIAL | HOLES)) or members.stored(index) == members.size(index)
     return there and sized and not marks & UNREADABLE
@@ -297,7 +297,7 @@ def content(archive: Archive, kept: Sequence[int], new_header: NewHeader = lambd
         progress.begin("Saving members", sum(map(members.stored, kept)))
         for index in kept:
             start, stop = members.starts[index], members.stops[index]
-            yield new_header(index) or b"".join(blocks(source, head_of(members, index), start))
+            yield new_header(index) or b"".join(blocks(source, members.head_of(index), start))
             for piece in blocks(source, start, stop):
                 yield piece
                 progress.advance(len(piece))
@@ -305,9 +305,3 @@ def content(archive: Archive, kept: Sequence[int], new_header: NewHeader = lambd
         yield END_BLOCKS
 
     return pieces
-
-
-def head_of(members: Members, index: int) -> int:
-    """Where the headers of a member begin."""
-    assert members.heads is not None
-    return members.heads[index]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -33,6 +34,7 @@ from inspector.formats._tar.header import (
     Header,
     SearchResult,
     aligned,
+    first_leading,
     headers_between,
     next_header,
     number,
@@ -108,37 +110,6 @@ class Recover:
         return None
 
 
-class DamagedPlaces:
-    """Damage of one kind in several places, reported as one finding."""
-
-    def __init__(self, what: FindingType) -> None:
-        self._what = what
-        self._first = ""
-        self._starts: list[int] = []
-        self._spans: list[tuple[int, int]] = []
-
-    def add(self, message: str, *spans: tuple[int, int]) -> None:
-        """Add a place, whose first span is the damage itself."""
-        self._first = self._first or message
-        self._starts.append(spans[0][0])
-        if len(self._starts) <= MAX_PLACES_REPORTED:
-            self._spans += spans
-
-    def __bool__(self) -> bool:
-        return bool(self._starts)
-
-    def report(self, emitter: Emitter) -> None:
-        """Report the finding, if there is any damage."""
-        if not self._starts:
-            return
-        others = self._starts[1:]
-        message = self._first
-        if others:
-            listed = ", ".join(map(grouped, others[:5])) + (", ..." if len(others) > 5 else "")
-            message += f" The same was found in {count(len(others), 'more place')}: at byte {listed}."
-        emitter.report(self._what, message, *self._spans)
-
-
 class Cursor:
     """The position ``at`` of a walk. ``ended`` is set when the walk is over.
 
@@ -162,10 +133,7 @@ class Cursor:
         self.at = 0
         self.base = 0
         self.ended = False
-        self.holes = DamagedPlaces(codes.ZEROS_INSIDE)
-        self.lone_zeros = DamagedPlaces(codes.LONE_ZERO_BLOCK)
-        self.shifts = DamagedPlaces(codes.SHIFT)
-        self.joins = DamagedPlaces(codes.DATA_AFTER_END)
+        self._damaged: dict[FindingType, tuple[str, list[tuple[tuple[int, int], ...]]]] = {}
         self._buffer = b""
         self._buffer_start = 0
 
@@ -211,7 +179,8 @@ class Cursor:
         """
         doubts = self.doubt(len(self.emitter.members) - 1)
         self.step_back(at)
-        self.shifts.add(
+        self.damage(
+            codes.SHIFT,
             f"The header at byte {at:,} is too early. It lies {in_bytes(stop - at)} inside the data of "
             f"{self.last_name}, which should end {where}: {lost}. Its content is doubtful. Fetch the archive again.",
             (at, at + BLOCK),
@@ -254,10 +223,26 @@ class Cursor:
             doubtful.append(index)
         return ((members.starts[index], members.stops[index]),)
 
+    def damage(self, what: FindingType, message: str, *spans: tuple[int, int]) -> None:
+        """Note damage in a place, whose first span is the damage itself: one finding has all places of a kind."""
+        self._damaged.setdefault(what, (message, []))[1].append(spans)
+
+    @property
+    def size_tells(self) -> bool:
+        """Whether nothing was lost or inserted so far, so that the size of the file is that of whole records."""
+        return not self._damaged.keys() & {codes.ZEROS_INSIDE, codes.LONE_ZERO_BLOCK, codes.SHIFT}
+
     def report_damage(self) -> None:
-        """Report what was gathered."""
-        for damage in (self.holes, self.lone_zeros, self.shifts, self.joins):
-            damage.report(self.emitter)
+        """Report what was noted."""
+        for what in (codes.ZEROS_INSIDE, codes.LONE_ZERO_BLOCK, codes.SHIFT, codes.DATA_AFTER_END):
+            message, places = self._damaged.get(what, ("", []))
+            others = [grouped(spans[0][0]) for spans in places[1:7]]
+            if others:
+                listed = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
+                more = count(len(places) - 1, "more place")
+                message += f" The same was found in {more}: at byte {listed}."
+            if places:
+                self.emitter.report(what, message, *chain.from_iterable(places[:MAX_PLACES_REPORTED]))
 
 
 _COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2"}
@@ -341,30 +326,27 @@ def _report_late_header(cursor: Cursor, at: int) -> None:
     """Report bytes that were inserted before the header at ``at``, and pass them."""
     start = cursor.at
     late = in_bytes(at - start)
-    if start == 0:
-        message = (
-            f"{late} {verb(at - start, 'precedes', 'precede')} the archive: its first header is at byte {at:,}. Tar "
-            "programs expect it at byte 0. Cut them off, or download the archive again."
-        )
-        note = "Bytes before the first header."
-    else:
-        message = (
-            f"The header at byte {at:,} is {late} too late. Bytes were inserted or lost before it, in the member that "
-            "ends there or after it; the content of that member is doubtful. Compare it with another copy."
-        )
-        note = "No header is here; the next one is not a multiple of 512 bytes away."
+    precedes = (
+        f"{late} {verb(at - start, 'precedes', 'precede')} the archive: its first header is at byte {at:,}. Tar "
+        "programs expect it at byte 0. Cut them off, or download the archive again."
+    )
+    message = (
+        f"The header at byte {at:,} is {late} too late. Bytes were inserted or lost before it, in the member that ends "
+        "there or after it; the content of that member is doubtful. Compare it with another copy."
+    )
+    note = "No header is here; the next one is not a multiple of 512 bytes away."
+    message, note = (message, note) if start else (precedes, "Bytes before the first header.")
     index = cursor.last_member()
     if index is not None:
         _step_back_to_proved(cursor, index, at)
-    cursor.shifts.add(message, (start, at), *cursor.doubt(index))
+    cursor.damage(codes.SHIFT, message, (start, at), *cursor.doubt(index))
     _pass_gap(cursor, (Stray("garbage", Kind.GARBAGE, Span(cursor.at, at), note),))
 
 
 def _step_back_to_proved(cursor: Cursor, index: int, stop: int) -> None:
     """Step back to a member that is proved to begin in the data of the last one, unless that is proved itself."""
     members, progress = cursor.emitter.members, cursor.progress
-    assert members.heads is not None
-    if cursor.recover.at(members.heads[index], stop, progress) is None:
+    if cursor.recover.at(members.head_of(index), stop, progress) is None:
         first = next(iter(cursor.recover.between(members.starts[index], stop, progress)), None)
         if first is not None and first.head < cursor.at:
             cursor.step_back(first.head)
@@ -400,16 +382,8 @@ def _lost_header(cursor: Cursor, start: int, stop: int) -> int | None:
     while nested in targets:
         nested = targets[nested]
     last = max(targets, default=0)
-    first: int | None = None
-    leads: set[int] = set()
-    for at, target in reversed(targets.items()):
-        if at < nested:
-            break
-        if target in leads or (target > last and _goes_on(cursor, target, stop)):
-            leads.add(at)
-            first = at
-        cursor.progress.advance(0)
-    return first
+    behind = {at: target for at, target in targets.items() if at >= nested}
+    return first_leading(behind, (each for each in behind.values() if each > last and _goes_on(cursor, each, stop)))
 
 
 def _goes_on(cursor: Cursor, at: int, stop: int) -> bool:
@@ -522,11 +496,12 @@ def is_usual_end(at: int, size: int) -> bool:
 def _report_lost_end(cursor: Cursor) -> None:
     """Report a member that ends in zeros before an end that no tar program writes: it took those of the end."""
     start, size = cursor.at, cursor.source.size
-    if cursor.base or cursor.shifts or cursor.holes or cursor.lone_zeros:
+    if cursor.base or not cursor.size_tells:
         return  # the size of the file tells nothing
     if is_usual_end(start, size) or size - start >= RECORD_BYTES or not cursor.ends_in_zeros():
         return
-    cursor.shifts.add(
+    cursor.damage(
+        codes.SHIFT,
         f"The archive ends with {in_bytes(size - start)} of zeros, which is no whole record, and "
         f"{cursor.last_name}, the member before them, ends in zeros too. Bytes of it were lost, so that its "
         "size reaches into those of the end; or the end is cut off. Its content is doubtful.",
@@ -555,7 +530,8 @@ def _report_odd_end(cursor: Cursor) -> bool:
     else:
         return False
     size = cursor.source.size
-    cursor.shifts.add(
+    cursor.damage(
+        codes.SHIFT,
         f"The archive ends with {in_bytes(size - start)} of zeros, which are not whole blocks. {why}. Its content is "
         "doubtful.",
         (start, size),
@@ -581,7 +557,8 @@ def _pass_far_zeros(cursor: Cursor, limit: int) -> None:
     recorded = recorded_after(cursor, start)
     if recorded is not None and recorded >= limit:
         # Very many zeros would take hours to read; the price is members between here and that header.
-        cursor.holes.add(
+        cursor.damage(
+            codes.ZEROS_INSIDE,
             f"Zeros inside the archive at byte {start:,} end it for other programs. They fill the first "
             f"{in_bytes(limit - start)} of {in_bytes(recorded - start)}; the metadata says "
             f"that a member begins at byte {recorded:,}, and there is a header.",
@@ -610,7 +587,8 @@ def _pass_zeros_before_bytes(cursor: Cursor, stop: int, limit: int) -> None:
     if not result.found:
         _pass_bytes_after_end(cursor, block, result.stop if result.complete else size, searched=result)
     elif result.stop <= stop and _is_joined(cursor, result.stop):
-        cursor.joins.add(
+        cursor.damage(
+            codes.DATA_AFTER_END,
             f"{in_bytes(size - result.stop)} follow the end of the archive. A tar header comes first, so another "
             f"archive is joined to it at byte {result.stop:,}. Its members are listed too; most programs stop before "
             "it, unless told otherwise (tar -i).",
@@ -642,7 +620,8 @@ def _pass_hole(cursor: Cursor, block: int, at: int, what: str = "the next header
     start = cursor.at
     zeros = max(block, start + BLOCK) if at != block else block
     if at - start == BLOCK:
-        cursor.lone_zeros.add(
+        cursor.damage(
+            codes.LONE_ZERO_BLOCK,
             f"A single block of zeros at byte {start:,} is inside the archive. Many programs stop reading here. A "
             "header may have been overwritten.",
             (start, at),
@@ -654,7 +633,8 @@ def _pass_hole(cursor: Cursor, block: int, at: int, what: str = "the next header
     doubts = cursor.doubt(cursor.last_member()) if (at - start) % BLOCK else cursor.doubt_zeros()
     more = f" The content of {cursor.last_name}, which ends there, is doubtful." if doubts else ""
     lost = f", after {in_bytes(at - zeros)} that belong to no member" if at > zeros else ""
-    cursor.holes.add(
+    cursor.damage(
+        codes.ZEROS_INSIDE,
         f"Zeros inside the archive at byte {start:,} end it for other programs. They fill {in_bytes(zeros - start)}; "
         f"{what} at byte {at:,}{lost}. Members may have been lost here.{more}",
         (start, zeros),
@@ -681,7 +661,8 @@ def _pass_bytes_after_end(cursor: Cursor, block: int, stop: int, *, searched: Se
         return
     cursor.ended = True
     if block - start < 2 * BLOCK:
-        cursor.lone_zeros.add(
+        cursor.damage(
+            codes.LONE_ZERO_BLOCK,
             f"A single block of zeros at byte {start:,} is inside the archive, and no header follows it. A header may "
             "have been overwritten.",
             (start, block),

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from inspector.core.member import Members
 from inspector.core.program.progress import Progress
-from inspector.core.source import Source, is_remote, zeros_start, zeros_stop
+from inspector.core.source import Metered, Source, is_remote, zeros_start, zeros_stop
 from inspector.formats._tar.header import (
     BLOCK,
     EXTENSIONS,
@@ -22,7 +22,8 @@ from inspector.formats._tar.header import (
     ZEROS,
     Header,
     aligned,
-    header_offsets,
+    first_leading,
+    headers_between,
     parse,
 )
 from inspector.formats._tar.resync import Cursor, is_usual_end
@@ -60,7 +61,7 @@ class Inside:
     def __init__(self, source: Source, progress: Progress) -> None:
         self._source = source
         self._progress = progress
-        self._left = MAX_SEARCHED_TIMES * source.size
+        self._searched = Metered(source, MAX_SEARCHED_TIMES * source.size)
         self._pieces: list[bytes] = []
         self._tail: int | None = None
         """Where the zeros that end the file begin. Found once: each of many members may point at them."""
@@ -71,16 +72,8 @@ class Inside:
 
     def headers(self, start: int, stop: int) -> list[int]:
         """The offsets of headers in ``[start, stop)`` at whole blocks from ``start``. Raises SourceError, Cancelled."""
-        found: list[int] = []
-        for at in range(start, stop, SEARCH_WINDOW_BYTES):
-            if self._left <= 0:
-                break
-            data = self._source.read(at, min(SEARCH_WINDOW_BYTES, stop - at))
-            if b"ustar" in data:
-                found += [at + each for each in header_offsets(data, 0) if each % BLOCK == 0]
-            self._left -= min(SEARCH_WINDOW_BYTES, stop - at)
-            self._progress.advance(0)
-        return found
+        found = headers_between(self._searched, start, stop, self._progress, at_blocks=True)
+        return [at for at, _ in found]
 
     def swallowed(self, member: tuple[bytes, int, int], inside: Sequence[int]) -> int | None:
         """The first header that a member has swallowed; None for a tar in it, and where nothing shows it.
@@ -152,7 +145,7 @@ class Inside:
         after = self._header(stop) if stop + BLOCK <= self._source.size else None
         if after is None or not after.fits:
             return None
-        first = _first_leading(chain, targets, stop)
+        first = first_leading({at: targets[at] for at in chain}, (stop,))
         return None if first is None or self._is_piece(name, stop) else first
 
     def _is_piece(self, name: bytes, at: int) -> bool:
@@ -178,7 +171,7 @@ class Inside:
         zeros = max(map(targets.__getitem__, chain), default=stop)
         if not chain or not self._is_end(zeros):
             return None
-        first = _first_leading(chain, targets, zeros)
+        first = first_leading({at: targets[at] for at in chain}, (zeros,))
         return None if first is None or self._has_ends(zeros, stop) else first
 
     def _is_end(self, at: int) -> bool:
@@ -210,22 +203,12 @@ class Inside:
         is_tar = at + BLOCK < inner <= target - 2 * BLOCK and inner > stop
         if not is_tar or any(self._source.read(inner, 2 * BLOCK)):
             return None
-        before = _first_leading([each for each in inside if each < at], targets, at)
+        before = first_leading({each: targets[each] for each in inside if each < at}, (at,))
         return at if before is None else before
 
 
 def _alike(one: bytes, other: bytes) -> bool:
     return len(one) == len(other) and one[:-_MAX_NAME_DIFFERENCE] == other[:-_MAX_NAME_DIFFERENCE]
-
-
-def _first_leading(chain: Sequence[int], targets: dict[int, int], stop: int) -> int | None:
-    leads = {stop}
-    first = None
-    for at in reversed(chain):
-        if targets[at] in leads:
-            leads.add(at)
-            first = at
-    return first
 
 
 def may_search(source: Source, *, thorough: bool) -> bool:
@@ -263,7 +246,7 @@ def step_back_to_swallowed(cursor: Cursor, look: Inside | None, index: int) -> b
     if look is None or end == start:
         return False
     name = members.path(index)
-    look.end_tells = not (cursor.shifts or cursor.holes or cursor.lone_zeros)
+    look.end_tells = cursor.size_tells
     stop = start + aligned(end - start)
     found = look.swallowed((name, start, end), look.headers(start, stop))
     if found is None:

@@ -12,7 +12,7 @@ from inspector.core.finding import Severity
 from inspector.core.format import ProbeResult
 from inspector.core.kinds import Kind
 from inspector.core.names import brief
-from inspector.core.numbers import count, grouped, in_bytes, verb
+from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.pieces import Piece, PieceSource, PieceTable, RepeatedSource
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, expect, is_remote, is_sparing
@@ -24,6 +24,7 @@ from inspector.formats._zip.directory import (
     MAX_NAME_BYTES,
     Directory,
     DirectoryWalk,
+    add_member,
     has_wide_sizes,
     new_members,
 )
@@ -343,19 +344,10 @@ def _list_local_files(source: Source, emitter: Emitter, directory: Directory, st
         local, name, begin, (stored, size) = found.local, found.name, found.begin, found.sizes
         index, extra_at = len(directory.members), found.head + LOCAL_SIZE + len(name)
         report_extra(emitter, found.extra, ExtraPlace(extra_at, name, index, local=True))
-        path, codec = path_of(name, local.flags), codec_of(local.method, local.flags)
-        directory.append(path, begin, min(begin + stored, source.size), size, codec, local.crc, found.head)
-        directory.descriptors[index] = found.descriptor
         report_name(emitter, name, local.flags, (found.head + LOCAL_SIZE, extra_at), index)
-        missing = min(begin + stored - source.size, stored)
-        if missing > 0:
-            emitter.report(
-                codes.MEMBER_CUT_OFF,
-                f"The file ends before the data of {brief(path) or '(no name)'} does: {missing:,} of its "
-                f"{in_bytes(stored)} {verb(missing, 'is', 'are')} missing.",
-                (begin, source.size),
-                member=index,
-            )
+        path, codec = path_of(name, local.flags), codec_of(local.method, local.flags)
+        add_member(emitter, directory, path, (found.head, begin), (stored, size), codec, local.crc)
+        directory.descriptors[index] = found.descriptor
         at = min(found.stop, source.size)
         if len(directory.members) % _MEMBERS_PER_STEP == 0:
             progress.advance(at - progress.done)

@@ -125,18 +125,49 @@ class Directory(Struct):
         assert self.members.marks is not None
         return self.members.marks
 
-    def append(
-        self, path: bytes, start: int, stop: int, size: int, codec: Codec, crc: int, head: int, marks: int = 0
-    ) -> None:
-        """Add a member, a folder if its name ends with a slash; its data ``[start, stop)`` are in the file."""
-        marks |= FOLDER if path.endswith(b"/") else 0
-        self.members.append(path, start, stop, size=size, codec=codec, digest=crc, head=head, marks=marks)
-        self.descriptors.append(0)
-
 
 def is_split(eocd: Eocd | None) -> bool:
     """Whether the archive is one disk of several."""
     return eocd is not None and any(problem.what is codes.SEVERAL_DISKS for problem in eocd.problems)
+
+
+def add_member(
+    emitter: Emitter,
+    directory: Directory,
+    path: bytes,
+    place: tuple[int, int],
+    sizes: tuple[int, int],
+    codec: Codec,
+    crc: int,
+) -> None:
+    """Add a member whose header and data begin at ``place``, data at -1 if its header was not found.
+
+    ``sizes`` are its stored and decoded ones. Reports a folder with content, and data that is cut off.
+    """
+    (head, start), (stored, size), end = place, sizes, emitter.archive.source.size
+    index, stop, marks = len(directory.members), start + stored, FOLDER if path.endswith(b"/") else 0
+    if marks and size:
+        emitter.report(
+            codes.FOLDER_WITH_CONTENT,
+            f"The folder {brief(path)} has {in_bytes(size)} of content, which programs lose when they extract it.",
+            (head, stop),
+            member=index,
+        )
+    if start < 0:
+        head = start = stop = max(0, min(head, end))
+        marks |= UNREADABLE
+    elif (missing := min(stop - end, stored)) > 0:
+        emitter.report(
+            codes.MEMBER_CUT_OFF,
+            f"The data of {brief(path) or '(no name)'} is cut off: {in_bytes(missing)} of {in_bytes(stored)} "
+            f"{verb(missing, 'is', 'are')} missing. It begins at {start:,}, and the file ends before it does.",
+            (start, end),
+            member=index,
+        )
+        stop = end
+    members = directory.members
+    members.append(path, min(start, stop), stop, size=size, codec=codec, digest=crc, head=head, marks=marks)
+    directory.descriptors.append(0)
 
 
 def new_members() -> Members:
@@ -195,7 +226,8 @@ class DirectoryWalk:
             if self.split and header[13] not in (self.disk, FULL_16):
                 # It begins in another file.
                 codec = codec_of(header[4], header[3])
-                self._append(path_of(name, header[3]), self.source.size, -1, header[8], header[9], codec, header[7])
+                place, sizes = (self.source.size, -1), (header[8], header[9])
+                add_member(self.emitter, self.directory, path_of(name, header[3]), place, sizes, codec, header[7])
                 self.directory.central.append(at)
                 self.directory.stop = stop
             else:
@@ -282,35 +314,13 @@ class DirectoryWalk:
             self.emitter.report(codes.OTHER_DISK, message, span, member=index)
         self._report_unreadable(full, span, index)
         codec = codec_of(central.method, central.flags)
-        self._append(path_of(name, central.flags), head, data_start, full.stored, full.size, codec, central.crc)
+        path, place_of, sizes = path_of(name, central.flags), (head, data_start), (full.stored, full.size)
+        add_member(self.emitter, self.directory, path, place_of, sizes, codec, central.crc)
         self.directory.central.append(at)
         self.directory.stop = stop
         self.attributes.check(central.made_by, central.external, at, index)
         if central.flags & HAS_DESCRIPTOR and data_start >= 0:
             self.directory.with_descriptor.append(index)
-
-    def _append(self, path: bytes, head: int, data_start: int, stored: int, size: int, codec: Codec, crc: int) -> None:
-        index, stop, marks = len(self.members), data_start + stored, 0
-        if path.endswith(b"/") and size:
-            self.emitter.report(
-                codes.FOLDER_WITH_CONTENT,
-                f"The folder {brief(path)} has {in_bytes(size)} of content, which programs lose when they extract it.",
-                (head, stop),
-                member=index,
-            )
-        if data_start < 0:
-            head = data_start = stop = max(0, min(head, self.source.size))
-            marks = UNREADABLE
-        elif stop > self.source.size:
-            self.emitter.report(
-                codes.MEMBER_CUT_OFF,
-                f"The data of {brief(path)} is cut off: {in_bytes(stop - self.source.size)} of {in_bytes(stored)} are "
-                f"missing. It begins at {data_start:,}, and the file ends before it does.",
-                (data_start, self.source.size),
-                member=index,
-            )
-            stop = self.source.size
-        self.directory.append(path, min(data_start, stop), stop, size, codec, crc, head, marks)
 
     def _read_rest(self, start: int, size: int, data: bytes) -> bytes | None:
         """Name and extra field of a local header, ``data`` its first bytes; None if the budget for that is used up.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import compress
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -24,29 +24,10 @@ PADDING = 0x0000
 """The Header ID that padding zeros look like."""
 ZIP64 = 0x0001
 TIMESTAMP = 0x5455
-_UNICODE_COMMENT = 0x6375
 UNICODE_PATH = 0x7075
+_UNICODE_COMMENT = 0x6375
 _TEXT_AT = 5
 """The offset of the text in records of Unicode names and comments, after a version and a CRC-32."""
-_NAMES = {
-    ZIP64: "ZIP64 extended information",
-    0x0007: "AV info",
-    0x0009: "OS/2",
-    0x000A: "NTFS",
-    0x000D: "UNIX",
-    0x0014: "PKCS#7 store",
-    0x0017: "strong encryption header",
-    TIMESTAMP: "extended timestamp",
-    0x5855: "Info-ZIP UNIX (original)",
-    _UNICODE_COMMENT: "Info-ZIP Unicode comment",
-    UNICODE_PATH: "Info-ZIP Unicode path",
-    0x7855: "Info-ZIP UNIX (previous new)",
-    0x7875: "Info-ZIP UNIX (new)",
-    0x9901: "AES encryption",
-    0xA11E: "data alignment (Apache Commons)",
-    0xCAFE: "Java archive",
-    0xD935: "data alignment (Android)",
-}
 
 
 class ExtraRecord(NamedTuple):
@@ -68,75 +49,100 @@ def extra_records(data: bytes) -> Iterator[ExtraRecord]:
         at = stop
 
 
-def record_name(identifier: int) -> str:
-    """The name of a record."""
-    return _NAMES.get(identifier, f"extra record 0x{identifier:04X}")
+Shortage = Callable[[bytes, bool], str]
+"""What is missing or too much in the data of a record, of a local header or not, to follow its name in a sentence."""
 
 
-_UNIX_OLD, _UNIX_SHORT, _UNIX_IDS, _PKWARE_UNIX, _NTFS, _AES = 0x5855, 0x7855, 0x7875, 0x000D, 0x000A, 0x9901
-_LENGTHS: dict[tuple[int, bool], tuple[int, ...]] = {
-    (_UNIX_OLD, True): (8, 12),
-    (_UNIX_OLD, False): (8, 12),
-    (_UNIX_SHORT, True): (4,),
-    (_UNIX_SHORT, False): (0, 4),
-}
-"""The lengths that a record may have, in a local header (True) or in the central directory."""
-_AES_BYTES = 7
-_MIN_LENGTHS = {UNICODE_PATH: _TEXT_AT, _UNICODE_COMMENT: _TEXT_AT, _PKWARE_UNIX: 12, _NTFS: 4}
-"""The least length of a record."""
+def _least(size: int) -> Shortage:
+    def shortage(data: bytes, _: bool) -> str:
+        return f"is cut off: it has {in_bytes(len(data))} and needs {size}" if len(data) < size else ""
+
+    return shortage
 
 
-def shortage(identifier: int, data: bytes, *, local: bool) -> str:
-    """What is missing or too much in the data of a record, to follow its name in a sentence; empty if nothing is."""
-    if identifier == TIMESTAMP:
-        return _timestamp_shortage(data, local=local)
-    if identifier == _UNIX_IDS:
-        return _ids_shortage(data)
-    if identifier == _AES:
-        return _aes_shortage(data)
-    if len(data) < _MIN_LENGTHS.get(identifier, 0):
-        return f"is cut off: it has {in_bytes(len(data))} and needs {_MIN_LENGTHS[identifier]}"
-    lengths = _LENGTHS.get((identifier, local))
-    if lengths is not None and len(data) not in lengths:
-        return f"has {in_bytes(len(data))}, not {' or '.join(map(str, lengths))}"
-    return _ntfs_shortage(data) if identifier == _NTFS else ""
+def _sizes(local: tuple[int, ...], central: tuple[int, ...]) -> Shortage:
+    def shortage(data: bytes, is_local: bool) -> str:
+        sizes = local if is_local else central
+        return "" if len(data) in sizes else f"has {in_bytes(len(data))}, not {' or '.join(map(str, sizes))}"
+
+    return shortage
 
 
-def _ids_shortage(data: bytes) -> str:
-    """As ``shortage``: a version, and two numbers each with its length before it. Other versions are not known."""
-    if data[:1] not in (b"", b"\1"):
-        return ""
-    user = data[1] if len(data) > 1 else 0
-    group = data[2 + user] if len(data) > 2 + user else 0
-    needed = 3 + user + group
-    return "" if len(data) == needed else f"has {in_bytes(len(data))}, and its lengths add up to {needed}"
-
-
-def _aes_shortage(data: bytes) -> str:
-    """As ``shortage``: a version, the letters AE, the strength of the key and the method (AE-1 and AE-2)."""
-    if len(data) != _AES_BYTES:
-        return f"has {in_bytes(len(data))}, not {_AES_BYTES}"
-    version, strength = int.from_bytes(data[:2], "little"), data[4]
-    if data[2:4] != b"AE" or version not in (1, 2):
-        return f"is of version {version} by {visible(data[2:4])}; known are AE-1 and AE-2"
-    return "" if strength in (1, 2, 3) else f"has the key strength {strength}; known are 1, 2 and 3"
-
-
-def _ntfs_shortage(data: bytes) -> str:
-    """As ``shortage``: after four reserved bytes, attributes each with a tag and its length."""
-    at = 4
-    while at + 4 <= len(data):
-        at += 4 + int.from_bytes(data[at + 2 : at + 4], "little")
-    return "" if at == len(data) else f"has {in_bytes(len(data))}, and its attributes need {max(at, 4):,}"
-
-
-def _timestamp_shortage(data: bytes, *, local: bool) -> str:
+def _times(data: bytes, is_local: bool) -> str:
     # In the central directory it has only the first time, whatever the flags say; some writers repeat all.
-    announced = (data[0] & (7 if local else 1)).bit_count() if data else 0
-    needed = 1 + 4 * announced
+    needed = 1 + 4 * (data[0] & (7 if is_local else 1)).bit_count() if data else 1
     if len(data) < needed:
         return f"is cut off: it has {in_bytes(len(data))} and announces {needed}"
     return f"has {in_bytes(len(data))}, which are not whole timestamps" if len(data) % 4 != 1 else ""
+
+
+def _ids(data: bytes, _: bool) -> str:
+    """A version, and two numbers each with its length before it. Other versions are not known."""
+    user = data[1] if len(data) > 1 else 0
+    needed = 3 + user + (data[2 + user] if len(data) > 2 + user else 0)
+    fits = data[:1] not in (b"", b"\1") or len(data) == needed
+    return "" if fits else f"has {in_bytes(len(data))}, and its lengths add up to {needed}"
+
+
+class _Known(NamedTuple):
+    """A record that is known: its name, what its length has to be, and its parts."""
+
+    name: str
+    shortage: Shortage = lambda *_: ""
+    parts: Callable[[int], Iterable[Part]] = lambda _: ()
+
+
+def _unicode(text: str) -> Callable[[int], Iterable[Part]]:
+    return lambda size: (
+        Part("Version", 1, Kind.NUMBER),
+        Part("NameCRC32", 4, Kind.DIGEST, digits=8),
+        Part(text, max(0, size - _TEXT_AT), Kind.NAME, visible),
+    )
+
+
+def _instant(seconds: Any) -> str:
+    signed = seconds - (1 << 32) if seconds >= 1 << 31 else seconds
+    from datetime import UTC, datetime  # listing shows no times
+
+    return datetime.fromtimestamp(signed, UTC).isoformat() if signed >= 0 else f"{signed} seconds since 1970"
+
+
+_WIDE = (
+    Part("Original Size", 8, Kind.LENGTH),
+    Part("Compressed Size", 8, Kind.LENGTH),
+    Part("Relative Header Offset", 8, Kind.OFFSET),
+)
+"""Of ZIP64 information; those are there that the header refers to."""
+_TIMES = (
+    Part("Flags", 1, Kind.FLAGS, digits=2),
+    *(Part(name, 4, Kind.TIME, note=_instant) for name in ("ModTime", "AcTime", "CrTime")),
+)
+_RECORDS = {
+    ZIP64: _Known("ZIP64 extended information"),
+    0x0007: _Known("AV info"),
+    0x0009: _Known("OS/2"),
+    0x000A: _Known("NTFS", _least(4)),
+    0x000D: _Known("UNIX", _least(12)),
+    0x0014: _Known("PKCS#7 store"),
+    0x0017: _Known("strong encryption header"),
+    TIMESTAMP: _Known("extended timestamp", _times, lambda _: _TIMES),
+    0x5855: _Known("Info-ZIP UNIX (original)", _sizes((8, 12), (8, 12))),
+    _UNICODE_COMMENT: _Known("Info-ZIP Unicode comment", _least(_TEXT_AT), _unicode("UnicodeComment")),
+    UNICODE_PATH: _Known("Info-ZIP Unicode path", _least(_TEXT_AT), _unicode("UnicodeName")),
+    0x7855: _Known("Info-ZIP UNIX (previous new)", _sizes((4,), (0, 4))),
+    0x7875: _Known("Info-ZIP UNIX (new)", _ids),
+    0x9901: _Known("AES encryption", _sizes((7,), (7,))),
+    0xA11E: _Known("data alignment (Apache Commons)"),
+    0xCAFE: _Known("Java archive"),
+    0xD935: _Known("data alignment (Android)"),
+}
+
+
+_UNKNOWN = _Known("")
+
+
+def _known(identifier: int) -> _Known:
+    return _RECORDS.get(identifier) or _Known(f"extra record 0x{identifier:04X}")
 
 
 MAX_RECORDS = 1_024
@@ -144,7 +150,7 @@ MAX_RECORDS = 1_024
 
 
 def extra_field(data: bytes, start: int, placeholders: tuple[bool, bool, bool], *, local: bool) -> Field:
-    """The extra field whose bytes begin at ``start``; ``placeholders`` as for ``zip64``, ``local`` for ``shortage``."""
+    """The extra field whose bytes begin at ``start``; ``placeholders`` as for ``zip64``."""
     children: list[Field] = []
     stop = 0
     wrong = {fault.start for fault in extra_faults(data, local=local)}
@@ -180,31 +186,14 @@ def _record_field(
     span = Span(start + record.start - 4, start + record.stop)
     children = fields_of(parts, data[record.start - 4 : record.stop], span.start)
     note = _malformed(span) if wrong else ""
-    return parent(record_name(record.identifier), EXTRA, (span,), children, note=note)
+    return parent(_known(record.identifier).name, EXTRA, (span,), children, note=note)
 
 
 def _data_parts(identifier: int, data: bytes, placeholders: tuple[bool, bool, bool]) -> list[Part]:
-    wide = (
-        Part("Original Size", 8, Kind.LENGTH),
-        Part("Compressed Size", 8, Kind.LENGTH),
-        Part("Relative Header Offset", 8, Kind.OFFSET),
-    )
-    text = "UnicodeName" if identifier == UNICODE_PATH else "UnicodeComment"
-    unicode = (
-        Part("Version", 1, Kind.NUMBER),
-        Part("NameCRC32", 4, Kind.DIGEST, digits=8),
-        Part(text, max(0, len(data) - _TEXT_AT), Kind.NAME, visible),
-    )
-    times = (Part(name, 4, Kind.TIME, note=_instant) for name in ("ModTime", "AcTime", "CrTime"))
-    parts: dict[int, Iterable[Part]] = {
-        ZIP64: compress(wide, placeholders),
-        TIMESTAMP: (Part("Flags", 1, Kind.FLAGS, digits=2), *times),
-        UNICODE_PATH: unicode,
-        _UNICODE_COMMENT: unicode,
-    }
+    known = compress(_WIDE, placeholders) if identifier == ZIP64 else _known(identifier).parts(len(data))
     kept: list[Part] = []
     size = len(data)
-    for part in parts.get(identifier, ()):
+    for part in known:
         if part.size <= size:
             kept.append(part)
             size -= part.size
@@ -212,23 +201,10 @@ def _data_parts(identifier: int, data: bytes, placeholders: tuple[bool, bool, bo
     return [*kept, rest] if size else kept
 
 
-def _instant(seconds: Any) -> str:
-    signed = seconds - (1 << 32) if seconds >= 1 << 31 else seconds
-    from datetime import UTC, datetime  # listing shows no times
-
-    return datetime.fromtimestamp(signed, UTC).isoformat() if signed >= 0 else f"{signed} seconds since 1970"
-
-
 MAX_FAULTS_PER_FIELD = 100
 """Faults reported of one extra field."""
-_OVERRIDING_RECORDS = frozenset(identifier.to_bytes(2, "little") for identifier in (0x0001, 0x6375, UNICODE_PATH))
+_OVERRIDING = frozenset((ZIP64, _UNICODE_COMMENT, UNICODE_PATH))
 """Records that override numbers or names of the header."""
-_MEASURED = frozenset(
-    each.to_bytes(2, "little") for each in (TIMESTAMP, _UNIX_OLD, _UNIX_SHORT, _UNIX_IDS, _PKWARE_UNIX, _NTFS, _AES)
-)
-"""Records whose length or numbers are compared."""
-_USUAL_IDS = bytes((1, 4, 0, 0, 0, 0, 4, 0, 0, 0, 0))
-"""What most records of Info-ZIP's Unix ids hold where a program runs for root."""
 
 
 class ExtraPlace(Struct, frozen=True):
@@ -260,20 +236,13 @@ def is_harmless(data: bytes, *, local: bool) -> bool:
 
     False is returned for some harmless fields too.
     """
-    at, end = 0, len(data)
-    seen = b""
-    while at + 4 <= end:
-        kind = data[at : at + 2]
-        length = data[at + 2] + (data[at + 3] << 8)
-        if kind in _OVERRIDING_RECORDS or kind in seen:
+    seen, stop = set(), 0
+    for identifier, start, stop in extra_records(data):
+        shortage = _RECORDS.get(identifier, _UNKNOWN).shortage
+        if identifier in _OVERRIDING or identifier in seen or shortage(data[start:stop], local):
             return False
-        if kind in _MEASURED and data[at + 4 : at + 4 + length] != _USUAL_IDS:
-            held = data[at + 4 : at + 4 + length]
-            if len(held) == length and shortage(kind[0] + (kind[1] << 8), held, local=local):
-                return False
-        seen += kind
-        at += 4 + length
-    return at == end or (at < end and not any(data[at:]))
+        seen.add(identifier)
+    return not any(data[stop:])
 
 
 def extra_faults(data: bytes, *, local: bool) -> list[ExtraFault]:
@@ -284,11 +253,11 @@ def extra_faults(data: bytes, *, local: bool) -> list[ExtraFault]:
     for identifier, start, stop in extra_records(data):
         if len(found) == MAX_FAULTS_PER_FIELD:
             return found
-        text = shortage(identifier, data[start:stop], local=local)
-        if text:
-            found.append(ExtraFault(codes.EXTRA_MALFORMED, f"Its {record_name(identifier)} {text}", start - 4, stop))
+        name, shortage, _ = _known(identifier)
+        if text := shortage(data[start:stop], local):
+            found.append(ExtraFault(codes.EXTRA_MALFORMED, f"Its {name} {text}", start - 4, stop))
         if identifier in seen:
-            text = f"It repeats the record {record_name(identifier)}, and programs differ in which one they use"
+            text = f"It repeats the record {name}, and programs differ in which one they use"
             found.append(ExtraFault(codes.EXTRA_REPEATED, text, start - 4, stop))
         if identifier != PADDING:
             seen.add(identifier)

@@ -6,7 +6,7 @@ Every decoder gives its output in pieces of bounded size and takes bounded memor
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -124,57 +124,44 @@ class AttributeCheck:
 
     def check(self, made_by: int, external: int, start: int, member: int) -> None:
         """Examine ``member``, whose central directory header begins at ``start``."""
-        if external >> 28 in PLAIN_TYPES and not external & (SET_ID | DOS_FOLDER):
+        number, members = external >> 28, self._emitter.members
+        if number in PLAIN_TYPES and not external & (SET_ID | DOS_FOLDER):
             return
-        members = self._emitter.members
-        path, size, number = members.path(member), members.size(member), external >> 28
-        place, name = ((start + EXTERNAL_OFFSET, start + EXTERNAL_OFFSET + 4),), brief(path)
-        slash = path.endswith(_SEPARATORS)
-        but = f"has {in_bytes(size)}" if size else "its name has no slash at the end"
-        folder = f"is a folder by its attributes, but {but}"
-        if external & DOS_FOLDER and not slash and not self._contradicting.full():
-            self._contradicting.add(f"{name} {folder}. It is extracted as a file.", place, member)
-            return
+        path, size, place = members.path(member), members.size(member), start + EXTERNAL_OFFSET
+        name, slash, spans = brief(path), path.endswith(_SEPARATORS), ((place, place + 4),)
+        is_folder = bool(external & DOS_FOLDER) and not slash
         # Info-ZIP records its standard input as the FIFO that it is, with the content read from it.
-        has_mode = made_by >> 8 in _UNIX_SYSTEMS or external & _HAS_UNIX_MODE
-        if not has_mode or (number == _FIFO and size):
+        has_mode = made_by >> 8 in _UNIX_SYSTEMS or bool(external & _HAS_UNIX_MODE)
+        has_mode = has_mode and not is_folder and not (number == _FIFO and size)
+        if not has_mode and not is_folder:
             return
-        kind, contradiction = _TYPES.get(number), ""
-        if number == _LINK:
-            contradiction = f"{in_bytes(size)} are too many for its target" if size > _MAX_LINK else ""
-        elif number == _FOLDER:
-            contradiction = folder if size or not slash else ""
-        elif kind is not None:
-            contradiction = f"it has {in_bytes(size)}" if size else ""
-        elif number not in PLAIN_TYPES and external >> 16 != _UNSET:
-            contradiction = f"has the file type {number} in its attributes, which does not exist"
+        kind, wrong = _TYPES.get(number) if has_mode else None, ""
+        if is_folder or (number == _FOLDER and (size or not slash)):
+            but = f"has {in_bytes(size)}" if size else "its name has no slash at the end"
+            wrong = f"is a folder by its attributes, but {but}"
+        elif number == _LINK and size > _MAX_LINK:
+            wrong = f"{in_bytes(size)} are too many for its target"
+        elif kind is not None and number != _LINK and size:
+            wrong = f"it has {in_bytes(size)}"
+        elif kind is None and number not in (*PLAIN_TYPES, _FOLDER) and external >> 16 != _UNSET:
+            wrong = f"has the file type {number} in its attributes, which does not exist"
+        found = (self._impossible if wrong else self._special) if kind is not None else self._contradicting
         if kind is not None:
             assert members.marks is not None
             members.marks[member] |= SPECIAL
-        self._report_type(kind, contradiction, place, member, number)
-        if external & SET_ID and not self._set_id.full():
+        if (kind is not None or wrong) and not found.full():
+            message = f"{name} {wrong}. It is extracted as a file."
+            if kind is not None:
+                what = f"{kind}{self._target(member) if number == _LINK else ''}, not a regular file"
+                message = f"{name} is a {what}{f', but {wrong}' if wrong else ''}. It is listed but not extracted."
+            found.add(message, spans, member)
+        if has_mode and external & SET_ID and not self._set_id.full():
             self._set_id.add(
                 f"The permissions of {name} ({external >> 16 & 0o7777:o}) let it run with the rights of its owner or "
                 "group. Do not restore them when extracting.",
-                place,
+                spans,
                 member,
             )
-
-    def _report_type(
-        self, kind: str | None, contradiction: str, place: Sequence[tuple[int, int]], member: int, number: int
-    ) -> None:
-        found = (self._impossible if contradiction else self._special) if kind is not None else self._contradicting
-        if (not contradiction and kind is None) or found.full():
-            return
-        name = brief(self._emitter.members.path(member))
-        message = f"{name} {contradiction}. It is extracted as a file."
-        if kind is not None:
-            target, but = (
-                self._target(member) if number == _LINK else "",
-                f", but {contradiction}" * bool(contradiction),
-            )
-            message = f"{name} is a {kind}{target}, not a regular file{but}. It is listed but not extracted."
-        found.add(message, place, member)
 
     def close(self) -> None:
         """Report how many findings were dropped."""

@@ -6,6 +6,7 @@ the first byte that differs. A salvage copies the members whose content matches 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping
 from itertools import chain
@@ -53,7 +54,6 @@ from inspector.formats._zip.records import (
 )
 from inspector.formats._zip.strays import MAX_SEARCHED_BYTES, Scanner, ScanResult, Verified
 
-_COMPARED_BYTES = 4096
 _MAX_BLANK_BYTES = 64 << 20
 """Bytes after the members that are read to see whether they are zeros; more are taken to be data."""
 _EMPTY = Span(0, 0)
@@ -139,7 +139,9 @@ def rebuild(
     edit = _edit(source, place.start, new)
     if edit is None:
         return None
-    doubtful = place.cut_off is not None and _has_signature(source, Span(place.cut_off.begin, source.size))
+    doubtful = place.cut_off is not None and any(
+        _has(source, signature, place.cut_off.begin, progress) for signature in (LOCAL, CENTRAL)
+    )
     trailing = Span(eocd.record.stop, source.size) if eocd is not None else _EMPTY
     return Rebuilt(
         edit=edit,
@@ -333,35 +335,20 @@ def _edit(source: Source, start: int, new: bytes) -> Edit | None:
     old = source.read(start, min(len(new), size - start))
     if len(old) < min(len(new), size - start):
         raise SourceError("The file has become shorter since it was opened; open it again.")
-    same = _common_prefix(old, new)
+    same = bisect_left(range(len(old)), True, key=lambda at: old[: at + 1] != new[: at + 1])
     end = start + len(new)
     patches = (Patch(start + same, old[same:], new[same:]),) if same < len(new) else ()
     return Edit("Rebuild the central directory", patches, size, end) if patches or end != size else None
 
 
-def _common_prefix(old: bytes, new: bytes) -> int:
-    """The number of equal bytes at the start; ``new`` is not shorter."""
-    at = 0
-    while at < len(old) and old[at : at + _COMPARED_BYTES] == new[at : at + min(_COMPARED_BYTES, len(old) - at)]:
-        at += _COMPARED_BYTES
-    at = min(at, len(old))
-    return at + next((i for i, (one, other) in enumerate(zip(old[at:], new[at:], strict=False)) if one != other), 0)
+def _has(source: Source, signature: bytes, start: int, progress: Progress) -> bool:
+    """Whether a signature occurs from ``start`` on, which makes it doubtful that the bytes are one member's data."""
+    return next(found_outside(source, signature, [Span(0, start)], source.size, progress), None) is not None
 
 
 def _is_blank(source: Source, span: Span) -> bool:
     """Whether there are only zeros, and not too many to be read."""
     return span.size <= _MAX_BLANK_BYTES and not any(any(piece) for piece in blocks(source, *span))
-
-
-def _has_signature(source: Source, span: Span) -> bool:
-    """Whether a signature of a record occurs, which makes it doubtful that the bytes are one member's data."""
-    tail = b""
-    for piece in blocks(source, *span):
-        window = tail + piece
-        if LOCAL in window or CENTRAL in window:
-            return True
-        tail = window[-3:]
-    return False
 
 
 # ---- salvage ---------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from inspector.core.source import BLOCK as PIECE
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._tar import reading
 from inspector.formats._tar.header import BLOCK, CHKSUM, aligned, checksums, parse
-from inspector.formats._tar.repair import content, damage, head_of, losses, repair_end, repair_headers
+from inspector.formats._tar.repair import content, damage, losses, repair_end, repair_headers
 from inspector.formats.datas3t import DIGITS, datapoint_key, range_name
 from inspector.formats.datas3t.check import MISMATCH
 from inspector.formats.datas3t.consistency import NAME
@@ -364,7 +364,7 @@ def _kept_rows(archive: Archive, records: RangeRecords, kept: Sequence[int]) -> 
     for index in kept:
         begin = at
         # A damaged header becomes one block.
-        at += members.starts[index] - head_of(members, index) if _has_header(archive, index) else BLOCK
+        at += members.starts[index] - members.head_of(index) if _has_header(archive, index) else BLOCK
         at += aligned(members.stored(index))
         row = records.row_of[index]
         yield Row(rows.ids[row], begin, at, rows.hashes[row])
@@ -373,7 +373,7 @@ def _kept_rows(archive: Archive, records: RangeRecords, kept: Sequence[int]) -> 
 def _has_header(archive: Archive, index: int) -> bool:
     """Whether the headers of a datapoint can be kept."""
     members = archive.members
-    at, head = members.starts[index] - BLOCK, head_of(members, index)
+    at, head = members.starts[index] - BLOCK, members.head_of(index)
     if at < head:
         return False
     found = parse(archive.source.read(at, BLOCK).ljust(BLOCK, b"\0"))

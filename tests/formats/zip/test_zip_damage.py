@@ -177,7 +177,7 @@ def test_a_member_that_the_directory_does_not_know_is_an_orphan() -> None:
         (PLAIN[:40] + PLAIN[41:], "shrunk by 1 byte"),
         (PLAIN[1:], "1 byte before the central directory is missing"),
         (PLAIN + b"x", "belongs to nothing"),
-        (PLAIN[:93], "1 of its 12 bytes is missing"),
+        (PLAIN[:93], "1 byte of 12 bytes is missing"),
         (patched(PLAIN[:94] + b"x" + PLAIN[94:], 197 + 16, struct.pack("<I", 95)), "belongs to no member"),
         (patched(PLAIN, 196 + 12, struct.pack("<I", 101)), "there are 102"),
     ],
