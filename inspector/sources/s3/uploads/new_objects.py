@@ -75,8 +75,8 @@ class NewObject:
         self._log = log
         self._pending = bytearray()
         self._parts: dict[int, Part] = {}
-        self._starts: list[int] = []
-        self._resendable: dict[int, bytearray] = {}
+        self._held: dict[int, tuple[int, bytearray]] = {}
+        """Parts that wait for what will be overwritten in them, by their numbers, and where they begin."""
         self._to_overwrite: list[range] = []
 
     @property
@@ -92,31 +92,28 @@ class NewObject:
             self._send(self._part_size())
 
     def keep(self, offset: int, length: int) -> None:
-        """Announce, before they are written, that these bytes will be overwritten."""
+        """Announce, before they are written, that these bytes will be overwritten before ``finish``."""
         assert offset >= self.size
         self._to_overwrite.append(range(offset, offset + length))
 
     def overwrite(self, offset: int, data: bytes) -> None:
         """Overwrite bytes that were announced, or are not sent yet."""
         assert offset + len(data) <= self.size
-        sent = self.size - len(self._pending)
-        for at, byte in enumerate(data, offset):
-            if at >= sent:
-                self._pending[at - sent] = byte
-            else:
-                number = max(number for number in self._resendable if self._starts[number - 1] <= at)
-                self._resendable[number][at - self._starts[number - 1]] = byte
+        for start, held in (*self._held.values(), (self.size - len(self._pending), self._pending)):
+            low, high = max(offset, start), min(offset + len(data), start + len(held))
+            if low < high:
+                held[low - start : high - start] = data[low - offset : high - offset]
         self._to_overwrite = [
             each for each in self._to_overwrite if offset > each.start or offset + len(data) < each.stop
         ]
-        for number in list(self._resendable):
-            if self._touches(number, offset, offset + len(data)):
-                self._resend(number)
+        self._send_held()
 
     def finish(self) -> None:
         """Send the rest."""
+        self._to_overwrite.clear()
         if self._pending:
             self._send(len(self._pending))
+        self._send_held()
 
     def place(self, condition: ObjectSettings) -> None:
         """Make the object exist, if ``condition`` holds."""
@@ -181,33 +178,26 @@ class NewObject:
         return "" if self.upload is None else self._sender.abandon(self.upload, self._log)
 
     def _part_size(self) -> int:
-        return SENT_PART_BYTES << len(self._parts) // _PARTS_PER_SIZE
+        return SENT_PART_BYTES << (len(self._parts) + len(self._held)) // _PARTS_PER_SIZE
 
     def _send(self, length: int) -> None:
+        """Send the first pending bytes as a part, once none of them will be overwritten any more."""
         if self.upload is None:
             self.upload = self._get_with_retries(lambda: self._sender.begin(self.address, self._kept, self._log))
-        check_cancelled()
-        number = len(self._parts) + 1
+        number = len(self._parts) + len(self._held) + 1
         if number > _MAX_PARTS:
             raise SourceError(f"{visible(self.address.location)} would need more parts than S3 allows.")
-        start, data = self.size - len(self._pending), self._pending[:length]
-        self._starts.append(start)
-        self._parts[number] = self._sender.send(self.upload, number, bytes(data), self._log)
+        self._held[number] = self.size - len(self._pending), self._pending[:length]
         del self._pending[:length]
-        if any(each.start < start + length and start < each.stop for each in self._to_overwrite):
-            self._resendable[number] = data
+        self._send_held()
 
-    def _touches(self, number: int, start: int, stop: int) -> bool:
-        begin = self._starts[number - 1]
-        return start < begin + len(self._resendable[number]) and begin < stop
-
-    def _resend(self, number: int) -> None:
-        assert self.upload is not None
-        data = self._resendable[number]
-        if any(self._touches(number, each.start, each.stop) for each in self._to_overwrite):
-            return  # more of it will be overwritten
-        self._parts[number] = self._sender.send(self.upload, number, bytes(data), self._log)
-        del self._resendable[number]
+    def _send_held(self) -> None:
+        for number, (start, data) in list(self._held.items()):
+            if not any(each.start < start + len(data) and start < each.stop for each in self._to_overwrite):
+                assert self.upload is not None
+                check_cancelled()
+                self._parts[number] = self._sender.send(self.upload, number, bytes(data), self._log)
+                del self._held[number]
 
 
 class NewObjects:

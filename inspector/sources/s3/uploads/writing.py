@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 
 from isal.isal_zlib import crc32
 from msgspec import Struct
@@ -196,34 +196,30 @@ class _Writing:
     def _parts(self, upload: Upload) -> list[Part]:
         found: list[Part] = []
         with ThreadPoolExecutor(_COPIERS) as pool:
-            copies: dict[Future[Part], int] = {}
+            pieces = list(enumerate(self._pieces, 1))
+            copies = [
+                (pool.submit(self._copy, upload, number, ByteRange(piece.start, piece.stop)), piece.size)
+                for number, piece in pieces
+                if piece.copied
+            ]
             try:
-                for number, piece in enumerate(self._pieces, 1):
-                    if piece.copied:
-                        asked = ByteRange(piece.start, piece.stop)
-                        copies[pool.submit(self._copy, upload, number, asked)] = piece.size
-                first = next(iter(copies), None)
-                if first is not None:
-                    wait([first], _POLL_SECONDS)  # a server that cannot copy should fail before anything is sent
-                for number, piece in enumerate(self._pieces, 1):
+                wait([copy for copy, _ in copies[:1]], _POLL_SECONDS)  # a server that cannot copy is to fail at first
+                for number, piece in pieces:
                     if not piece.copied:
                         check_cancelled()
-                        for copy in copies:
-                            if copy.done():
-                                copy.result()  # raises what failed
+                        for failed in [copy for copy, _ in copies if copy.done() and copy.exception()]:
+                            failed.result()
                         found.append(self._sender.send(upload, number, self._proved(piece), self._source.log))
                         self._progress.advance(piece.size)
-                pending = set(copies)
-                while pending:
-                    done, pending = wait(pending, _POLL_SECONDS)
-                    for copy in done:
-                        copy.result()
-                        self._progress.advance(copies[copy])
-                    check_cancelled()
+                for copy, size in copies:
+                    while not wait([copy], _POLL_SECONDS).done:
+                        check_cancelled()
+                    found.append(copy.result())
+                    self._progress.advance(size)
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
-        return [*found, *(copy.result() for copy in copies)]
+        return found
 
     def _copy(self, upload: Upload, number: int, asked: ByteRange) -> Part:
         head = Head(self._source.size, self._source.etag, self._source.version)
