@@ -227,22 +227,18 @@ def test_a_name_that_stands_twice_is_listed_twice(build: Build, decoded: Decoded
 @pytest.mark.parametrize(
     ("written", "name"),
     [
-        ("\\u00e9", "é".encode()),
-        ("\\ud83d\\ude00", "😀".encode()),
-        ("\\ud800", b"\xed\xa0\x80"),
-        ('\\"\\\\\\/\\n', b'"\\/\n'),
-        ("é", "é".encode()),
+        (b"\\u00e9", "é".encode()),
+        (b"\\ud83d\\ude00", "😀".encode()),
+        (b"\\ud800", b"\xed\xa0\x80"),
+        (b'\\"\\\\\\/\\n', b'"\\/\n'),
+        ("é".encode(), "é".encode()),
+        (b"\xff\xfe", b"\xff\xfe"),
     ],
 )
-def test_names_mean_what_their_escapes_say(written: str, name: bytes, build: Build, decoded: Decoded) -> None:
-    index = written_files(f'"{written}":{{"start_byte":0,"end_byte":10}}')
-    assert listing(decoded(build(index))) == [(name, 10)]
-
-
-def test_names_that_are_not_utf8_keep_their_bytes(build: Build, decoded: Decoded) -> None:
-    archive = decoded(build(b'{"format_version":"1.0","files":{"\xff\xfe":{"start_byte":0,"end_byte":10}}}'))
-    assert listing(archive) == [(b"\xff\xfe", 10)]
-    assert "UTF-8" in messages(archive)
+def test_names_mean_what_their_escapes_say(written: bytes, name: bytes, build: Build, decoded: Decoded) -> None:
+    archive = decoded(build(b'{"format_version":"1.0","files":{"%s":{"start_byte":0,"end_byte":10}}}' % written))
+    assert listing(archive) == [(name, 10)]
+    assert ("UTF-8" in messages(archive)) == (b"\xff" in name or b"\xed" in name)
 
 
 def test_damage_in_one_entry_leaves_the_others(build: Build, decoded: Decoded) -> None:
@@ -272,12 +268,6 @@ def test_gaps_are_rows(build: Build, decoded: Decoded) -> None:
     ]
 
 
-def test_a_writer_that_took_end_byte_as_inclusive_gets_one_sentence(build: Build, decoded: Decoded) -> None:
-    archive = decoded(build(files(one=entry(0, 2), two=entry(3, 9))))
-    assert [finding.code for finding in archive.findings] == ["caf-end-byte-inclusive"]
-    assert severities(archive) == {Severity.WARNING}
-
-
 @pytest.mark.parametrize("at", [0, 3, 10])
 def test_a_writer_that_took_end_byte_as_inclusive_may_leave_empty_members_as_they_are(
     at: int, build: Build, decoded: Decoded
@@ -285,11 +275,6 @@ def test_a_writer_that_took_end_byte_as_inclusive_may_leave_empty_members_as_the
     archive = decoded(build(files(none=entry(at, at), one=entry(0, 2), two=entry(3, 9))))
     assert [finding.code for finding in archive.findings] == ["caf-end-byte-inclusive"]
     assert "2 members (the other 1 member is empty)" in messages(archive)
-
-
-@pytest.mark.parametrize("index", [files(one=entry(0, 2), two=entry(3, 10)), files(one=entry(1, 2), two=entry(2, 10))])
-def test_gaps_elsewhere_do_not_betray_a_writer(index: str, build: Build, decoded: Decoded) -> None:
-    assert {finding.code for finding in decoded(build(index)).findings} == {"caf-gap"}
 
 
 def test_what_leaves_the_data_section_is_not_read(build: Build, decoded: Decoded) -> None:

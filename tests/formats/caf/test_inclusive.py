@@ -66,6 +66,7 @@ def test_every_way_of_reading_takes_it_so_and_says_it_once(tmp_path: Path) -> No
         [("a", 0, 2), ("b", 3, 8)],  # two bytes are left
         [("a", 0, 3), ("b", 3, 9)],  # nothing is left
         [("a", 1, 2), ("b", 3, 9)],  # and one in front
+        [("a", 1, 2), ("b", 2, 10)],  # only one in front
         [("a", 0, 2), ("b", 4, 9)],
         [("a", 0, 2), ("b", 3, 3), ("c", 3, 3), ("d", 4, 9)],  # which of the two has the byte?
         [("a", 0, -1), ("b", 0, 9)],  # no number

@@ -43,10 +43,6 @@ def indented(files: dict[str, bytes], comma: str) -> bytes:
     return f'{{\n"format_version": "1.0",\n"files": {{\n{", ".join(entries)}{comma}\n}}{comma}\n}}'.encode()
 
 
-def test_a_sound_archive_needs_nothing(build: Build) -> None:
-    assert not plans(checked(build()))
-
-
 @given(FILES)
 def test_needless_commas_become_spaces_and_nothing_else_changes(files: dict[str, bytes]) -> None:
     before = checked(archive_of(files, indented(files, ",")))
@@ -65,20 +61,46 @@ def _run(span: tuple[int, int]) -> tuple[int, int]:
     return span[0], span[1] - span[0]
 
 
-def test_commas_in_names_stay() -> None:
-    index = (
-        b'{"format_version":"1.0","files":{",}":{"start_byte":0,"end_byte":1,},"\\",]":{"start_byte":1,"end_byte":2}}}'
-    )
-    after = repaired(checked(build_archive(index, b"xy")))
-    assert not codes(after)
-    assert contents(after) == [(b",}", b"x"), (b'",]', b"y")]
+SOUND = build_archive()
+INDEX = SOUND[10:-4]
+COMMAS = b'{"format_version":"1.0","files":{",}":{"start_byte":0,"end_byte":1,},"\\",]":{"start_byte":1,"end_byte":2}}}'
+BEHIND = b'{"files":{"a":{"start_byte":0,"end_byte":1}},"format_ver'
+REPAIRED: dict[str, tuple[bytes, tuple[str, ...], bytes]] = {
+    "a comma too many, and others in names": (
+        *(build_archive(COMMAS, b"xy"), (), build_archive(COMMAS.replace(b"1,}", b"1 }"), b"xy")),
+    ),
+    "a byte order mark": (build_archive(b"\xef\xbb\xbf" + INDEX), (), build_archive(b"   " + INDEX)),
+    **{
+        f"the footer {wrong!r}": (build_archive(footer=wrong), (), SOUND)
+        for wrong in (0, 1, 2**32 - 1, b"", b"\x01\x02\x03")
+    },
+    "bytes after the footer": (
+        SOUND + b"\xff\xfe\xfd",
+        ("The 3 bytes after the footer, which belong to no part of the archive.",),
+        SOUND,
+    ),
+    "bytes before the footer": (
+        build_archive(INDEX + b"junk"),
+        ("The 4 bytes between the end of the index and the footer.",),
+        SOUND,
+    ),
+    "a version behind the entries": (
+        b"x" + BEHIND,
+        ('The 13 bytes of the index from byte 44 on, which are not readable entries: },"format_ver',),
+        build_archive(BEHIND[:-13] + b',"format_version":"1.0"}', b"x"),
+    ),
+}
 
 
-def test_a_byte_order_mark_becomes_spaces(build: Build) -> None:
-    data = b"\xef\xbb\xbf" + build()[10:-4]
-    after = repaired(checked(build_archive(data)))
+@pytest.mark.parametrize("case", REPAIRED)
+def test_what_the_archive_itself_proves_is_put_right(case: str) -> None:
+    data, loses, expected = REPAIRED[case]
+    before = checked(data)
+    (repair,) = edits(before)
+    after = repaired(before)
+    assert (repair.loses, repair.claim) == (loses, "")
+    assert whole(after.source) == expected
     assert not codes(after)
-    assert whole(after.source)[10:14] == b"   {"
 
 
 @pytest.mark.parametrize("name", ["a\tb", "a\\qb"])
@@ -92,22 +114,9 @@ def test_strings_that_are_not_json_are_written_anew(name: str) -> None:
     json.loads(whole(after.source)[2:-4])
 
 
-@pytest.mark.parametrize("wrong", [0, 1, 2**32 - 1, b"", b"\x01", b"\x01\x02\x03"])
-def test_a_wrong_footer_is_set_from_the_index(build: Build, wrong: int | bytes) -> None:
-    after = repaired(checked(build(footer=wrong)))
-    assert whole(after.source) == build()
-
-
 @given(st.integers(0, 2**32 - 1))
 def test_any_wrong_footer_is_repaired(wrong: int) -> None:
     assert whole(repaired(checked(build_archive(footer=wrong))).source) == build_archive()
-
-
-def test_bytes_after_the_footer_are_cut_off_and_named(build: Build) -> None:
-    before = checked(build() + b"\xff\xfe\xfd")
-    (repair,) = edits(before)
-    assert repair.loses == ("The 3 bytes after the footer, which belong to no part of the archive.",)
-    assert whole(repaired(before).source) == build()
 
 
 def test_an_index_that_does_not_fit_its_data_waits_for_a_word(build: Build) -> None:
@@ -115,14 +124,6 @@ def test_an_index_that_does_not_fit_its_data_waits_for_a_word(build: Build) -> N
     assert "this is not proved" in repair.claim
     (repair,) = edits(checked(build(footer=7)))
     assert repair.claim == ""
-
-
-def test_what_stands_between_index_and_footer_is_cut_off(build: Build) -> None:
-    index = build()[10:-4]
-    before = checked(build_archive(index + b"junk"))
-    (repair,) = edits(before)
-    assert repair.loses == ("The 4 bytes between the end of the index and the footer.",)
-    assert whole(repaired(before).source) == build()
 
 
 @given(FILES, st.data())
@@ -180,13 +181,6 @@ def test_what_an_index_is_closed_over_is_shown(rest: bytes, lost: str) -> None:
         assert f"The {len(rest)} bytes of the index" in losses[0]
 
 
-def test_a_version_after_the_entries_is_written_again() -> None:
-    index = b'{"files":{"a":{"start_byte":0,"end_byte":1}},"format_ver'
-    after = repaired(checked(b"x" + index))
-    assert not codes(after)
-    assert whole(after.source)[1:-4] == b'{"files":{"a":{"start_byte":0,"end_byte":1}},"format_version":"1.0"}'
-
-
 def test_a_number_that_is_cut_off_is_no_number() -> None:
     archive = archive_of({"a": b"x" * 30, "b": b"y" * 30})
     at = archive.index(b"60}") + 1
@@ -217,52 +211,68 @@ def test_bytes_before_the_index_are_not_given_to_lost_entries_unasked() -> None:
     assert "read from wrong places" in repair.claim
 
 
-def test_a_broken_entry_is_left_out_of_a_new_archive(build: Build) -> None:
-    before = checked(build_archive(build()[10:-4].replace(b'"start_byte": 0', b'"start_byte": 0.5')))
-    rescued = salvaged(before)
-    assert rescued is not None
-    assert contents(rescued) == [(b"two", b"two-two")]
+SALVAGED: dict[str, tuple[bytes, list[tuple[bytes, bytes]], tuple[str, ...]]] = {
+    "a broken entry": (
+        build_archive(INDEX.replace(b'"start_byte": 0', b'"start_byte": 0.5')),
+        *(
+            [(b"two", b"two-two")],
+            ("1 member whose place is not known: 'one'.", "3 bytes of data that belong to no member."),
+        ),
+    ),
+    "members that are not there": (
+        build_archive(index_json([("far", 5, 99), ("back", 4, 2), ("ok", 2, 5), ("first", 0, 1)]), b"0123456789"),
+        *(
+            [(b"first", b"0"), (b"ok", b"234")],
+            ("2 members whose place is not known: 'back', 'far'.", "6 bytes of data that belong to no member."),
+        ),
+    ),
+    "equal names, and equal entries": (
+        build_archive(
+            index_json([("d/a.txt", 0, 1), ("d/a.txt", 1, 3), ("d/a.txt", 0, 1), ("d/a (2).txt", 3, 4)]), b"0123"
+        ),
+        *(
+            [(b"d/a.txt", b"0"), (b"d/a (3).txt", b"12"), (b"d/a (2).txt", b"3")],
+            ("The duplicate names of 1 member, which becomes 'd/a (3).txt'.",),
+        ),
+    ),
+    "a hidden name has no suffix": (
+        build_archive(index_json([("d/.rc", 0, 1), ("d/.rc", 1, 2)]), b"01"),
+        *([(b"d/.rc", b"0"), (b"d/.rc (2)", b"1")], ("The duplicate names of 1 member, which becomes 'd/.rc (2)'.",)),
+    ),
+    "members that share bytes": (
+        build_archive(index_json([("a", 0, 5), ("b", 4, 6), ("c", 7, 8), ("far", 9, 99)]), b"0123456789"),
+        *(
+            [(b"a", b"01234"), (b"b", b"45"), (b"c", b"7")],
+            (
+                "1 member whose place is not known: 'far'.",
+                "3 bytes of data that belong to no member.",
+                "Certainty about members that share bytes, which are written as the index says: 'a', 'b'.",
+            ),
+        ),
+    ),
+}
 
 
-def test_a_salvage_leaves_out_what_it_says() -> None:
-    index = index_json([("far", 5, 99), ("back", 4, 2), ("ok", 2, 5), ("first", 0, 1)])
-    before = checked(build_archive(index, b"0123456789"))
+@pytest.mark.parametrize("case", SALVAGED)
+def test_a_new_archive_holds_what_it_says(case: str) -> None:
+    data, members, loses = SALVAGED[case]
+    before = checked(data)
     *_, plan = plans(before)
-    assert plan.code == "caf-salvage"
-    assert plan.loses == (
-        "2 members whose place is not known: 'back', 'far'.",
-        "6 bytes of data that belong to no member.",
-    )
     after = salvaged(before)
-    assert after is not None
-    assert contents(after) == [(b"first", b"0"), (b"ok", b"234")]
-    assert not codes(after)
+    assert (plan.code, plan.loses) == ("caf-salvage", loses)
     assert set(codes(before)) <= plan.fixes
-
-
-def test_equal_names_become_different_and_equal_entries_one() -> None:
-    index = index_json([("d/a.txt", 0, 1), ("d/a.txt", 1, 3), ("d/a.txt", 0, 1), ("d/a (2).txt", 3, 4)])
-    before = checked(build_archive(index, b"0123"))
-    after = salvaged(before)
     assert after is not None
-    assert contents(after) == [(b"d/a.txt", b"0"), (b"d/a (3).txt", b"12"), (b"d/a (2).txt", b"3")]
+    assert contents(after) == members
     assert not codes(after)
 
 
-def test_a_hidden_name_has_no_suffix() -> None:
-    index = index_json([("d/.rc", 0, 1), ("d/.rc", 1, 2)])
-    after = salvaged(checked(build_archive(index, b"01")))
-    assert after is not None
-    assert [member.path for member in after.members] == [b"d/.rc", b"d/.rc (2)"]
-
-
-@pytest.mark.parametrize("data", [b"", b"abc", b"just some text", b"caff" + bytes(60)])
-def test_where_nothing_is_left_nothing_is_planned(data: bytes) -> None:
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"abc", b"just some text", b"caff" + bytes(60), SOUND, build_archive(index_json([("a", 4, 6)]), b"moreab")],
+)
+def test_where_nothing_is_wrong_or_nothing_is_left_nothing_is_planned(data: bytes) -> None:
+    """Warnings alone call for no new archive."""
     assert not plans(checked(data))
-
-
-def test_warnings_alone_call_for_no_new_archive() -> None:
-    assert not plans(checked(build_archive(index_json([("a", 4, 6)]), b"moreab")))
 
 
 def test_no_salvage_is_offered_if_an_edit_fixes_everything_without_loss(build: Build) -> None:
@@ -300,18 +310,6 @@ def test_whatever_bytes_change_repairs_end_and_keep_what_they_list(
     repaired(before)
     rescued = salvaged(before)
     assert rescued is None or set(codes(rescued)) <= {"caf-name-hazard"}
-
-
-def test_a_salvage_names_the_members_that_share_bytes() -> None:
-    index = index_json([("a", 0, 5), ("b", 4, 6), ("c", 7, 8), ("far", 9, 99)])
-    before = checked(build_archive(index, b"0123456789"))
-    *_, plan = plans(before)
-    said = [each for each in plan.loses if "share bytes" in each]
-    assert len(said) == 1
-    assert said[0].endswith(": 'a', 'b'.")
-    after = salvaged(before)
-    assert after is not None
-    assert contents(after) == [(b"a", b"01234"), (b"b", b"45"), (b"c", b"7")]
 
 
 def test_many_members_are_salvaged_in_small_pieces() -> None:
