@@ -87,7 +87,7 @@ REPAIRED: dict[str, tuple[bytes, tuple[str, ...], bytes]] = {
     "a version behind the entries": (
         b"x" + BEHIND,
         ('The 13 bytes of the index from byte 44 on, which are not readable entries: },"format_ver',),
-        build_archive(BEHIND[:-13] + b',"format_version":"1.0"}', b"x"),
+        build_archive(BEHIND + b'sion":"1.0"}', b"x"),
     ),
 }
 

@@ -86,3 +86,8 @@ def chunked(stream: bytes, metadata: bytes) -> bytes:
 def archive(*segments: Iterable[Blob], convention: str = SPEC, extra: bytes = b"") -> bytes:
     """A sound archive of segments of (name, content)."""
     return chunked(*inner([segment(blobs) for blobs in segments], convention, extra))
+
+
+def hashed(*blocks: bytes) -> bytes:
+    """An archive of one segment with these blocks, and its right hash."""
+    return chunked(b"".join(blocks), digest(b"".join(blocks)))

@@ -267,8 +267,8 @@ def test_a_hash_at_the_very_beginning_is_compared_too() -> None:
 
 def test_a_blob_that_was_hashed_undecodable_was_written_so() -> None:
     compress = build.Compressor()
-    stream = build.blob(b"a", b"1", compress) + build.blob_block(b"\xff\xff\xff no block")
-    archive, sentence = checked(build.chunked(stream, build.digest(stream)))
+    blocks_ = build.blob(b"a", b"1", compress), build.blob_block(b"\xff\xff\xff no block")
+    archive, sentence = checked(build.hashed(*blocks_))
     assert sentence == "1 of 1 segment is damaged; 1 of 2 blobs is proved whole."
     assert verdicts(archive) == [WHOLE]
     (finding,) = [finding for finding in archive.findings if finding.code == "rca-undecodable-as-written"]

@@ -18,6 +18,7 @@ from inspector.core.span import Span
 from inspector.formats.rca import FORMAT, blocks
 from inspector.formats.rca.blocks import varint
 from tests.formats.rca import build
+from tests.formats.rca.build import hashed
 from tests.formats.rca.checking import FULL, ONE, full_chunk, resumed
 from tests.formats.rca.decoding import codes, content, decoded, fields, listing, message
 
@@ -83,11 +84,6 @@ def test_a_large_blob_that_is_cut_off_is_listed_as_far_as_it_goes() -> None:
     with pytest.raises(MemberError, match=r"large.*missing"):
         pieces.extend(FORMAT.read(archive, 1, Progress()))
     assert b"".join(pieces) == noise[:size]
-
-
-def hashed(*parts: bytes) -> bytes:
-    """An archive of one segment with these blocks, and its right hash."""
-    return build.chunked(b"".join(parts), build.digest(b"".join(parts)))
 
 
 SEGMENT, NAMES = build.segment(ONE), [b"one", b"two", b"three"]
@@ -201,15 +197,27 @@ def test_a_member_that_no_longer_decodes_is_an_error_of_that_member() -> None:
             list(FORMAT.read(archive, 2, Progress()))
 
 
-def test_a_wrong_hash_names_the_segment_and_the_place() -> None:
-    stream, hashed = build.inner([build.segment(ONE[:1]), build.segment(ONE[1:])])
-    at = len(build.segment(ONE[:1])) + 2
-    stream = stream[:at] + b"\x5a" * 8 + stream[at + 8 :]
-    archive = decoded(build.chunked(stream, hashed))
-    assert codes(archive) == {"rca-reset-hash-mismatch"}
-    sentence = message(archive, "rca-reset-hash-mismatch")
-    assert sentence.startswith("Hash mismatch at the reset block of segment 1. It hashes to ")
-    assert archive.findings[0].spans == (Span(10 + at, 18 + at), Span(10, 8 + at))
+WRONG_AT = 12 + len(build.segment(ONE[:1]))
+
+
+@pytest.mark.parametrize(
+    ("at", "changed", "code", "where", "spans"),
+    [
+        (
+            *(WRONG_AT, b"\x5a" * 8, "rca-reset-hash-mismatch", "reset block of segment 1"),
+            (Span(WRONG_AT, WRONG_AT + 8), Span(10, WRONG_AT - 2)),
+        ),
+        (2, b"\x5a", "rca-metadata-hash-mismatch", "chunk metadata of segment 2", (Span(2, 10),)),
+    ],
+)
+def test_a_wrong_hash_names_the_segment_and_the_place(
+    at: int, changed: bytes, code: str, where: str, spans: tuple[Span, ...]
+) -> None:
+    data = build.archive(ONE[:1], ONE[1:])
+    archive = decoded(data[:at] + changed + data[at + len(changed) :])
+    assert codes(archive) == {code}
+    assert message(archive, code).startswith(f"Hash mismatch at the {where}. It hashes to ")
+    assert archive.findings[0].spans == spans
     assert len(archive.members) == 3
 
 

@@ -21,7 +21,8 @@ from inspector.formats.rca.chunks import reach
 from inspector.sources.local.file import FileSource
 from tests.formats.archives import opened
 from tests.formats.rca import build
-from tests.formats.rca.decoding import codes, content, decoded, fields, listing, message
+from tests.formats.rca.build import hashed
+from tests.formats.rca.decoding import codes, content, decoded, fields, listing
 
 THREE = [(b"foo", b"first " * 30), (b"bar", b"second " * 200), (b"deep/baz", b"first " * 31)]
 
@@ -105,8 +106,7 @@ def test_a_blob_block_shows_its_varint_and_its_member() -> None:
 def test_unknown_control_blocks_are_skipped_and_explained() -> None:
     compress = build.Compressor()
     first, second = build.blob(b"a", b"one", compress), build.blob(b"b", b"two", compress)
-    stream = first + build.control_block(5, b"future") + build.control_block(3, b"") + second
-    archive = decoded(build.chunked(stream, build.digest(stream)))
+    archive = decoded(hashed(first, build.control_block(5, b"future"), build.control_block(3, b""), second))
     assert listing(archive) == [(b"a", 3), (b"b", 3)]
     assert content(archive, 1) == b"two"
     assert not archive.findings
@@ -151,18 +151,9 @@ def test_names_that_are_odd_are_listed_and_said() -> None:
 
 
 def test_blobs_in_frames_of_their_own_are_read_with_a_warning() -> None:
-    payloads = [zstandard.compress(name + b"\0" + data) for name, data in THREE]
-    stream = b"".join(build.blob_block(payload) for payload in payloads)
-    archive = decoded(build.chunked(stream, build.digest(stream)))
+    archive = decoded(hashed(*(build.blob_block(zstandard.compress(name + b"\0" + data)) for name, data in THREE)))
     assert [content(archive, index) for index in range(3)] == [data for _, data in THREE]
     assert codes(archive) == {"rca-zstd-frames"}
-
-
-def test_an_empty_file_is_an_empty_archive() -> None:
-    archive = decoded(b"")
-    assert not archive.findings
-    assert not archive.fields
-    assert not decoded(build.chunked(b"", build.digest(b""))).findings
 
 
 class Watching(Progress):
@@ -275,17 +266,6 @@ def fields_below(parents: object, depth: int) -> list[Field]:
 )
 def test_probe(data: bytes, likeness: ProbeResult) -> None:
     assert FORMAT.probe(BytesSource(data)) is likeness
-
-
-def test_what_a_hash_mismatch_says() -> None:
-    data = bytearray(build.archive(THREE))
-    data[2] ^= 1
-    archive = decoded(bytes(data))
-    assert codes(archive) == {"rca-metadata-hash-mismatch"}
-    sentence = message(archive, "rca-metadata-hash-mismatch")
-    assert sentence.startswith("Hash mismatch at the chunk metadata of segment 1. It hashes to ")
-    assert bytes(data[2:10]).hex() in sentence
-    assert archive.findings[0].spans == (Span(2, 10),)
 
 
 def test_the_inner_stream_of_a_changed_archive_has_the_change() -> None:

@@ -36,25 +36,27 @@ class File:
         self.data = bytearray(data)
         self.states: list[bytes] = []
 
-    def put(self, piece: Piece) -> None:
-        assert piece.offset <= len(self.data)
-        self.states.append(bytes(self.data))
-        self.data[piece.offset : piece.offset + len(piece.data)] = piece.data
+    def put(self, *pieces: Piece) -> None:
+        for piece in pieces:
+            assert piece.offset <= len(self.data)
+            self.states.append(bytes(self.data))
+            self.data[piece.offset : piece.offset + len(piece.data)] = piece.data
 
     def append(self, blobs: Iterable[build.Blob], convention: str, slices: int = 7_000) -> None:
         writer = Writer(layer(bytes(self.data)), BY_NAME[convention], TemporarySource)
-        if not slices:
-            for piece in writer.small(blobs, 10_000):
-                self.put(piece)
-        for name, stored in blobs if slices else ():
-            for piece in writer.blob(name, sliced(stored, slices)):
-                self.put(piece)
+        if slices:
+            self.write(writer, blobs, slices)
+        else:
+            self.put(*writer.small(blobs, 10_000))
         self.finish(writer)
 
-    def finish(self, writer: Writer) -> None:
-        commit = writer.commit()
-        for piece in commit.headers:
-            self.put(piece)
+    def write(self, writer: Writer, blobs: Iterable[build.Blob], slices: int = 7_000) -> None:
+        for name, stored in blobs:
+            self.put(*writer.blob(name, sliced(stored, slices)))
+
+    def finish(self, writer: Writer | Chain, *metadata: bytes) -> None:
+        commit = writer.commit(*metadata)
+        self.put(*commit.headers)
         self.states.append(bytes(self.data))
         del self.data[commit.size :]
         if commit.last:
@@ -151,11 +153,8 @@ def test_chunks_of_every_size_are_the_same_from_front_to_back(size: int) -> None
     metadata = build.digest(inner)
     forward = b"".join(Chain().whole(sliced(inner, 999), size, metadata))
     file, chain = File(), Chain()
-    for piece in chain.add(inner):
-        file.put(piece)
-    commit = chain.commit(metadata)
-    for piece in (*commit.headers, *([commit.last] if commit.last else [])):
-        file.put(piece)
+    file.put(*chain.add(inner))
+    file.finish(chain, metadata)
 
     assert forward == bytes(file.data)
     assert told(forward) == (told(build.chunked(inner, metadata)) if size else b"")
@@ -209,9 +208,8 @@ def test_commits_may_come_in_between() -> None:
     file = File()
     writer = Writer(layer(b""), Convention.SPECIFICATION, TemporarySource)
     added = noisy(7_000, 12)
-    for number, (name, stored) in enumerate(added, 1):
-        for piece in writer.blob(name, [stored]):
-            file.put(piece)
+    for number, blob in enumerate(added, 1):
+        file.write(writer, [blob])
         file.finish(writer)
         assert len(opened(bytes(file.data)).members) == number
 
@@ -239,14 +237,10 @@ def test_a_blob_whose_content_is_lost_halfway_leaves_the_others_whole() -> None:
     for before, after in (([], TWO), (ONE, TWO), (ONE, [])):
         file = File()
         writer = Writer(layer(b""), Convention.SPECIFICATION, TemporarySource)
-        for name, stored in before:
-            for piece in writer.blob(name, [stored]):
-                file.put(piece)
+        file.write(writer, before)
         with pytest.raises(_LostError):
             list(writer.blob(b"lost", lost()))
-        for name, stored in after:
-            for piece in writer.blob(name, [stored]):
-                file.put(piece)
+        file.write(writer, after)
         file.finish(writer)
 
         assert held(bytes(file.data)) == [*before, *after]
