@@ -239,6 +239,11 @@ SALVAGED: dict[str, tuple[bytes, list[tuple[bytes, bytes]], tuple[str, ...]]] = 
         build_archive(index_json([("d/.rc", 0, 1), ("d/.rc", 1, 2)]), b"01"),
         *([(b"d/.rc", b"0"), (b"d/.rc (2)", b"1")], ("The duplicate names of 1 member, which becomes 'd/.rc (2)'.",)),
     ),
+    "a name that is not UTF-8": (
+        build_archive(index_json([("a?", 0, 1), ("b", 1, 2)]).replace(b"?", b"\xff"), b"xy"),
+        [("a\ufffd".encode(), b"x"), (b"b", b"y")],
+        ("The unusable names of 1 member, which becomes 'a\ufffd'.",),
+    ),
     "members that share bytes": (
         build_archive(index_json([("a", 0, 5), ("b", 4, 6), ("c", 7, 8), ("far", 9, 99)]), b"0123456789"),
         *(
@@ -260,7 +265,7 @@ def test_a_new_archive_holds_what_it_says(case: str) -> None:
     *_, plan = plans(before)
     after = salvaged(before)
     assert (plan.code, plan.loses) == ("caf-salvage", loses)
-    assert set(codes(before)) <= plan.fixes
+    assert set(codes(before)) <= plan.fixes | {"caf-name-hazard"}
     assert after is not None
     assert contents(after) == members
     assert not codes(after)

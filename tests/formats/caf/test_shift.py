@@ -12,11 +12,10 @@ from inspector.core.member import MISPLACED
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BytesSource
-from inspector.core.verdict import State, Verdict
+from inspector.core.verdict import Verdict
 from inspector.formats._damage import find_doubled
 from inspector.formats._signatures import has_signature
 from inspector.formats.caf.shift import is_text_mode
-from inspector.operations.check.checking import state_of
 from inspector.operations.edit.plan_repairs import plan
 from tests.formats import archives
 from tests.formats.archives import codes
@@ -126,28 +125,28 @@ def test_members_before_a_loss_are_in_place_and_the_others_in_doubt(size: int) -
     assert verdicts == [Verdict.NOT_CHECKABLE] * 4 + [Verdict.DOUBTFUL] * 4
 
 
-def test_without_signatures_everything_is_in_doubt() -> None:
-    random = {name: b"%04d" % number * 100 for number, name in enumerate("abc")}
-    data = b"".join(random.values())
-    archive = checked(shifted(data[1:], random))
+@pytest.mark.parametrize(
+    ("inside", "lost"),
+    [
+        ({name: b"%04d" % number * 100 for number, name in enumerate("abc")}, 1),
+        # Where a whole member is lost, every other begins like the one whose place it took.
+        ({f"{number}.png": PNG + bytes([number]) * 92 for number in range(6)}, 100),
+    ],
+    ids=["no signatures", "equal ones"],
+)
+def test_where_nothing_shows_the_place_everything_is_in_doubt(inside: Files, lost: int) -> None:
+    archive = checked(shifted(b"".join(inside.values())[lost:], inside))
     assert "Nothing shows where" in archive.findings[0].message
-    assert {archive.verdict(member) for member in range(3)} == {Verdict.DOUBTFUL}
+    assert {archive.verdict(member) for member in range(len(inside))} == {Verdict.DOUBTFUL}
     (repair,) = plans(archive)
     assert repair.code == "caf-salvage-doubtful"
-    assert set(written(repair)) <= {f"{name}.doubtful" for name in random}
+    assert set(written(repair)) <= {f"{name}.doubtful" for name in inside}
 
 
 def test_an_empty_member_is_never_in_doubt() -> None:
     files = {"a": b"0123456789", "empty": b"", "b": b"abc"}
     archive = checked(shifted(b"0123456789", files))
     assert [archive.verdict(each.index) for each in archive.members if not each.size] == [Verdict.NOT_CHECKABLE]
-
-
-def test_equal_sizes_and_signatures_show_nothing() -> None:
-    """Where a whole member is lost, every other begins like the one whose place it took."""
-    files = {f"{number}.png": PNG + bytes([number]) * 92 for number in range(6)}
-    archive = checked(shifted(b"".join(files.values())[100:], files))
-    assert "Nothing shows where" in archive.findings[0].message
 
 
 def test_members_of_the_second_archive_are_in_doubt_too() -> None:
@@ -162,11 +161,6 @@ def test_a_byte_after_every_member_is_still_the_habit_of_a_writer() -> None:
     assert codes(checked(build_archive(index_json(ranges), DATA))) == ["caf-end-byte-inclusive"]
     archive = checked(build_archive(index_json(ranges), DATA + b"five!"))
     assert archive.findings[0].message.startswith("5 bytes were inserted")
-
-
-def test_the_summary_names_the_doubt() -> None:
-    archive = archives.checked(BytesSource(lost(5, 1), "a.caf"))
-    assert state_of((archive,)) is State.DAMAGED
 
 
 # ---- what is offered --------------------------------------------------------------------------------------------
@@ -231,13 +225,6 @@ def test_duplicate_names_become_different_in_what_is_written() -> None:
     ranges = [("same", start, stop) for _, start, stop in ranges_of(FILES)]
     data = build_archive(index_json(ranges), DATA[: START["4.png"] + 50] + DATA[START["4.png"] + 83 :])
     assert len(written(offered(data)["caf-salvage-doubtful"])) == len(FILES)
-
-
-def test_names_that_are_not_utf8_are_replaced_in_a_new_archive() -> None:
-    index = index_json([("a?", 0, 1), ("b", 1, 2)]).replace(b"?", b"\xff")
-    repairs = offered(build_archive(index, b"xy"))
-    assert set(written(repairs["caf-salvage"])) == {"a\ufffd", "b"}
-    assert "unusable" in " ".join(repairs["caf-salvage"].loses)
 
 
 @pytest.mark.parametrize("in_place", [True, False])

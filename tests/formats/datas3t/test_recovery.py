@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from inspector.core.program.progress import Progress
-from inspector.core.source import BytesSource, SourceError
+from inspector.core.source import SourceError
 from inspector.core.verdict import Verdict
 from inspector.operations.edit.apply_repairs import apply_plan, describe, save_salvage
 from inspector.sources.local.file import FileSource
 from tests.formats.archives import assert_covered, checked, codes, planned
-from tests.formats.datas3t.range_building import hashed_rows, points, rows_frame
+from tests.formats.datas3t.range_building import hashed_rows, points, put, rows_frame
 from tests.formats.datas3t.range_repairs import Range
 from tests.formats.tar.tar_building import build, content
 from tests.operations.extract.extracting import extract, files
@@ -53,7 +53,7 @@ def test_all_headers_are_gone() -> None:
     data = bytearray(SOUND)
     for at in BEGINS:
         data[at : at + 512] = bytes(512)
-    archive = checked(Range(bytes(data), rows_frame(ROWS), 1, 9))
+    archive = checked(ranged(bytes(data)))
     # No name is left to take the extension from.
     assert [archive.members.path(at) for at in range(9)] == [b"%020d" % key for key in range(1, 10)]
     assert {archive.verdict(at) for at in range(9)} == {Verdict.VERIFIED}
@@ -65,9 +65,7 @@ def test_what_is_recovered_is_said_and_extracted(tmp_path: Path) -> None:
     (info,) = (each for each in archive.findings if each.code == "datas3t-recovered")
     assert f"{4:020d}.json" in info.message
     assert codes(archive) == ["tar-zeros-inside"]
-    path = tmp_path / f"{1:020d}-{9:020d}.tar"
-    path.write_bytes(data)
-    path.with_name(path.name + ".metadata").write_bytes(rows_frame(ROWS))
+    path = put(tmp_path, data, rows_frame(ROWS), 1, 9)
     extract(path, tmp_path / "to")
     assert files(tmp_path / "to") == POINTS
 
@@ -120,18 +118,13 @@ def test_by_seed_every_datapoint_that_is_whole_is_proved(step: int) -> None:
 
 
 def test_without_hashes_nothing_is_recovered() -> None:
-    source = BytesSource(SOUND[: BEGINS[3]] + bytes(512) + SOUND[BEGINS[3] + 512 :], f"{1:020d}-{9:020d}.tar")
-    archive = checked(source)
-    assert len(archive.members) == 8
+    data = SOUND[: BEGINS[3]] + bytes(512) + SOUND[BEGINS[3] + 512 :]
+    assert len(checked(Range(data, None, 1, 9)).members) == 8
 
 
 def test_what_verifies_is_saved_in_a_new_range_with_its_metadata(tmp_path: Path) -> None:
-    data = bytearray(SOUND)
-    data[BEGINS[3] : BEGINS[3] + 512] = bytes(512)
-    path = tmp_path / "damaged" / f"{1:020d}-{9:020d}.tar"
-    path.parent.mkdir()
-    path.write_bytes(data)
-    path.with_name(path.name + ".metadata").write_bytes(rows_frame(ROWS))
+    data = SOUND[: BEGINS[3]] + bytes(512) + SOUND[BEGINS[3] + 512 :]
+    path = put(tmp_path / "damaged", data, rows_frame(ROWS), 1, 9)
     copy = tmp_path / path.name
     found = planned(FileSource(path))
     assert describe(found, str(copy)).beside == (f"{path.name}.metadata",)
@@ -147,9 +140,7 @@ def test_what_verifies_is_saved_in_a_new_range_with_its_metadata(tmp_path: Path)
 
 def test_a_salvage_leaves_out_what_does_not_verify(tmp_path: Path) -> None:
     at = BEGINS[3] + 600
-    path = tmp_path / "damaged.tar"
-    path.write_bytes(SOUND[:at] + SOUND[at + 7 :])
-    path.with_name(path.name + ".metadata").write_bytes(rows_frame(ROWS))
+    path = put(tmp_path, SOUND[:at] + SOUND[at + 7 :], rows_frame(ROWS), 1, 9)
     found = planned(FileSource(path))
     assert found.salvage is not None
     assert f"{4:020d}.json" in found.salvage.loses[0]
@@ -160,9 +151,7 @@ def test_a_salvage_leaves_out_what_does_not_verify(tmp_path: Path) -> None:
 
 
 def test_a_repaired_copy_has_the_metadata_beside_it(tmp_path: Path) -> None:
-    path = tmp_path / f"{1:020d}-{9:020d}.tar"
-    path.write_bytes(SOUND[:-1024])
-    path.with_name(path.name + ".metadata").write_bytes(rows_frame(ROWS))
+    path = put(tmp_path, SOUND[:-1024], rows_frame(ROWS), 1, 9)
     found = planned(FileSource(path))
     apply_plan(found, FileSource(path), str(tmp_path / "copy.tar"), Progress())
     archive = checked(FileSource(tmp_path / "copy.tar"))
