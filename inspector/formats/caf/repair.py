@@ -25,7 +25,6 @@ from inspector.core.names import listed, visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
-from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._extents import Rows, lay_out
 from inspector.formats.caf import codes
@@ -73,7 +72,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
         return ()
     index = read_index(archive.source, place.index, progress)
     context = RepairContext(archive, found, index)
-    edits = list(_edits(context))
+    edits = [each for each in _edits(context) if each is not None]
     errors = {each.code for each in archive.findings if each.severity is Severity.ERROR}
     if errors & {codes.TWO_ARCHIVES.code, codes.OVERWRITTEN.code}:
         return edits  # a salvage would copy the wrong bytes
@@ -89,11 +88,6 @@ class RepairContext(Struct, frozen=True):
     archive: Archive
     codes: frozenset[str]
     index: Index
-
-    @property
-    def source(self) -> Source:
-        """The archive's bytes."""
-        return self.archive.source
 
     @property
     def fixed(self) -> frozenset[str]:
@@ -123,7 +117,7 @@ class RepairContext(Struct, frozen=True):
         index = self.index
         start = index.positions[entry]
         stop = index.positions[entry + 1] if entry + 1 < len(index) else index.span.stop
-        scanner = Scanner(self.source.read(start, stop - start))
+        scanner = Scanner(self.archive.source.read(start, stop - start))
         try:
             scanner.string()
             scanner.expect(COLON, "after a key")
@@ -157,9 +151,9 @@ class RepairContext(Struct, frozen=True):
         lossless: str = "",
     ) -> Repair:
         """The repair that replaces everything from ``start`` on by ``new``; ``lossless`` is why it loses nothing."""
-        old = self.source.read(start, min(len(new), self.source.size - start))
+        old = self.archive.source.read(start, min(len(new), self.archive.source.size - start))
         patches = () if old == new else (Patch(start, old, new),)
-        edit = Edit(title, patches, self.source.size, start + len(new))
+        edit = Edit(title, patches, self.archive.source.size, start + len(new))
         return Repair(code, title, fixes, loses, claim, edit, lossless="" if loses else lossless)
 
     def new_index(self, entries: Iterable[Extent]) -> bytes:
@@ -167,28 +161,37 @@ class RepairContext(Struct, frozen=True):
         return b"".join(index_pieces(sorted(entries)))
 
 
-def _edits(context: RepairContext) -> Iterator[Repair]:
+def _edits(context: RepairContext) -> Iterator[Repair | None]:
     """The changes in place; of those with the same effect only the smallest."""
     if context.malformed():
-        repaired = _cut_after_index(context) or _close(context) or _rewrite(context)
-        yield from [repaired] if repaired is not None else []
+        yield _cut_after_index(context) or _close(context) or _rewrite(context)
         return
     if _FOOTER in context.codes:
         yield _repair_footer(context)
     if _NOT_STRICT in context.codes:
-        strict = _make_strict(context) or _rewrite(context)
-        yield from [strict] if strict is not None else []
-    if _FOOTER not in context.codes:
-        yield from _assumptions(context)
+        yield _make_strict(context) or _rewrite(context)
+    if _FOOTER in context.codes:
+        return
+    # What rests on an assumption.
+    if context.codes & _RANGE_CODES:
+        yield from _set_ranges(context)
+    elif _OVERLAP in context.codes:
+        yield from _separate_overlaps(context)
+    if codes.TWO_ARCHIVES.code in context.codes and not context.broken():
+        yield _move_ranges(context)
+    elif _INCLUSIVE in context.codes and not context.broken():
+        yield _shift_ends(context)
+    if _NO_VERSION in context.codes:
+        yield _add_version(context)
 
 
 def _repair_footer(context: RepairContext) -> Repair:
     """Set the footer to the size of an index that was found and parsed to its end."""
     span = context.index.span
     right = footer(span.size)
-    extra = max(0, context.source.size - span.stop - len(right))
+    extra = max(0, context.archive.source.size - span.stop - len(right))
     title = f"Set the footer to {grouped(span.size)}, the size of the index at byte {grouped(span.start)}"
-    if extra and context.source.read(span.stop, len(right)) == right:
+    if extra and context.archive.source.read(span.stop, len(right)) == right:
         title = f"Cut off the {in_bytes(extra)} after the footer"
     claim = ""
     if context.codes & _LAYOUT_CODES:
@@ -212,7 +215,7 @@ def _repair_footer(context: RepairContext) -> Repair:
 def _make_strict(context: RepairContext) -> Repair | None:
     """Replace trailing commas and a byte order mark by spaces, if nothing else is not strict; no other byte moves."""
     span = context.index.span
-    data = context.source.read(span.start, span.size)
+    data = context.archive.source.read(span.start, span.size)
     places = needless_bytes(data)
     strict = bytearray(data)
     for at in places:
@@ -224,14 +227,14 @@ def _make_strict(context: RepairContext) -> Repair | None:
     what = count(len(places), "byte")
     title = f"Overwrite {what} that strict JSON does not allow with spaces, in the index at byte {grouped(span.start)}"
     patches = tuple(Patch(span.start + at, data[at : at + 1], b" ") for at in places)
-    edit = Edit(title, patches, context.source.size, context.source.size)
+    edit = Edit(title, patches, context.archive.source.size, context.archive.source.size)
     why = "Only trailing commas and a byte order mark are removed, and the index means the same without them."
     return Repair("caf-strict-json", title, frozenset((_NOT_STRICT,)), edit=edit, lossless=why)
 
 
 def _cut_after_index(context: RepairContext) -> Repair | None:
     """Cut off bytes between the end of the index and the footer."""
-    where, span, source = context.malformed(), context.index.span, context.source
+    where, span, source = context.malformed(), context.index.span, context.archive.source
     has_mark = source.read(span.start, len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK
     found = object_at(source, span.start + len(BYTE_ORDER_MARK) * has_mark) if len(where) == 1 else None
     if found is None or not found.complete or found.span.stop > where[0]:
@@ -255,7 +258,7 @@ def _close(context: RepairContext) -> Repair | None:
     versions = [at for at, part in enumerate(index.parts) if part.key == b"format_version"]
     if not versions or versions[0] > files:  # it does not precede the entries
         version = index.parts[versions[0]].span if versions else Span(0, 0)
-        closing += b',"format_version":' + (context.source.read(version.start, version.size) or b'"1.0"')
+        closing += b',"format_version":' + (context.archive.source.read(version.start, version.size) or b'"1.0"')
     closing += b"}"
     title = f"Close the index at byte {grouped(stop)}, after the last of {count(last + 1, 'entry', 'entries')}"
     return context.replaced(
@@ -272,7 +275,7 @@ def _close(context: RepairContext) -> Repair | None:
 def _overwritten(context: RepairContext, start: int) -> tuple[str, ...]:
     """The bytes of the index from ``start`` on as a loss, unless they are only what an index ends with."""
     size = context.index.span.stop - start
-    shown = context.source.read(start, min(_MAX_SHOWN_BYTES, size))
+    shown = context.archive.source.read(start, min(_MAX_SHOWN_BYTES, size))
     if size <= _MAX_SHOWN_BYTES and not shown.strip(_CLOSING):
         return ()
     dots = " ..." if size > _MAX_SHOWN_BYTES else ""
@@ -329,20 +332,6 @@ def _lost(context: RepairContext, kept: Iterable[int]) -> tuple[str, ...]:
 
 
 # ---- what rests on an assumption -------------------------------------------------------------------------------------
-
-
-def _assumptions(context: RepairContext) -> Iterator[Repair]:
-    """The repairs of an index that rest on an assumption."""
-    if context.codes & _RANGE_CODES:
-        yield from _set_ranges(context)
-    elif _OVERLAP in context.codes:
-        yield from _separate_overlaps(context)
-    if codes.TWO_ARCHIVES.code in context.codes and not context.broken():
-        yield _move_ranges(context)
-    elif _INCLUSIVE in context.codes and not context.broken():
-        yield _shift_ends(context)
-    if _NO_VERSION in context.codes:
-        yield _add_version(context)
 
 
 def _set_ranges(context: RepairContext) -> Iterator[Repair]:
@@ -406,7 +395,7 @@ def _with_ranges(
 ) -> Iterator[Repair]:
     """Rewrite the entries with these ranges; the others stay as they are."""
     span, positions = context.index.span, context.index.positions
-    data = bytearray(context.source.read(span.start, span.size))
+    data = bytearray(context.archive.source.read(span.start, span.size))
     for position in sorted(ranges, reverse=True):
         end = context.end_of(position)
         if end is None:
@@ -437,7 +426,7 @@ def _shift_ends(context: RepairContext) -> Repair:
 
 def _move_ranges(context: RepairContext) -> Repair:
     index, every = context.index, range(len(context.index))
-    size = first_archive_size(context.source, context.rows(every))
+    size = first_archive_size(context.archive.source, context.rows(every))
     new = context.new_index((index.name(each), index.starts[each] + size, index.stops[each] + size) for each in every)
     title = f"Rewrite the index at byte {grouped(index.span.start)} with every number {grouped(size)} larger"
     claim = (
@@ -452,7 +441,7 @@ def _move_ranges(context: RepairContext) -> Repair:
 
 def _add_version(context: RepairContext) -> Repair:
     span = context.index.span
-    data = context.source.read(span.start, span.size)
+    data = context.archive.source.read(span.start, span.size)
     brace = data.index(b"{") + 1
     key = b'"format_version":"1.0"' + (b"" if data[brace:].lstrip(b" \t\r\n").startswith(b"}") else b",")
     title = f'Write "format_version":"1.0" into the index at byte {grouped(span.start + brace)}'

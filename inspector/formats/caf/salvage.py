@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from inspector.core.archive import Archive
 from inspector.core.finding import Severity
@@ -128,39 +128,32 @@ def salvages_of_shifted(archive: Archive, index: Span) -> Iterator[Repair]:
 
 def _without_returns(archive: Archive, index: Span) -> Repair:
     """Undo a copy in text mode."""
-    source, size = archive.source, archive.detail.shift.size
 
-    def content(progress: Progress) -> Iterator[bytes]:
-        progress.begin("Writing a new archive", index.stop)
+    def data(progress: Progress) -> Iterator[bytes]:
         held = b""
-        for piece in _copied(source, 0, index.start, progress):
+        for piece in _copied(archive.source, 0, index.start, progress):
             joined = held + piece
             held = b"\r" if joined.endswith(b"\r") else b""
             yield joined.removesuffix(held).replace(b"\r\n", b"\n")
         yield held
-        yield from _copied(source, *index, progress)
-        yield footer(index.size)
 
+    size = archive.detail.shift.size
     title = f"Remove the carriage return before each of {count(size, 'line feed')}, and write that to a new archive"
     claim = (
         f"A copy in text mode put the {grouped(size)} carriage returns there: as many as the bytes inserted, one "
         "before each line feed."
     )
-    return Repair(
-        "caf-undo-text-mode", title, frozenset((codes.SHIFTED.code, codes.TEXT_MODE.code)), (), claim, content=content
-    )
+    return _with_same_index(archive, index, data, "caf-undo-text-mode", codes.TEXT_MODE.code, title, claim)
 
 
 def _without_copy(archive: Archive, index: Span, doubled: Doubled) -> Repair:
     """Leave out the second copy of doubled bytes."""
-    source, size = archive.source, doubled.size
+    size = doubled.size
     second = Span(doubled.start + size, doubled.start + 2 * size)
 
-    def content(progress: Progress) -> Iterator[bytes]:
-        progress.begin("Writing a new archive", index.stop - size)
-        yield from _copied(source, 0, second.start, progress)
-        yield from _copied(source, second.stop, index.stop, progress)
-        yield footer(index.size)
+    def data(progress: Progress) -> Iterator[bytes]:
+        yield from _copied(archive.source, 0, second.start, progress)
+        yield from _copied(archive.source, second.stop, index.start, progress)
 
     title = (
         f"Leave out {in_bytes(size)} at byte {grouped(second.start)}, which repeat those before them, in a new archive"
@@ -169,9 +162,21 @@ def _without_copy(archive: Archive, index: Span, doubled: Doubled) -> Repair:
         f"The {grouped(size)} bytes inserted are those at byte {grouped(second.start)}: the only ones of that number "
         "that repeat those before them."
     )
-    return Repair(
-        "caf-leave-out-doubled", title, frozenset((codes.SHIFTED.code, codes.DOUBLED.code)), (), claim, content=content
-    )
+    return _with_same_index(archive, index, data, "caf-leave-out-doubled", codes.DOUBLED.code, title, claim)
+
+
+def _with_same_index(
+    archive: Archive, index: Span, data: Content, code: str, found: str, title: str, claim: str
+) -> Repair:
+    """A new archive of other data with the index as it stands."""
+
+    def content(progress: Progress) -> Iterator[bytes]:
+        progress.begin("Writing a new archive", index.stop)
+        yield from data(progress)
+        yield from _copied(archive.source, *index, progress)
+        yield footer(index.size)
+
+    return Repair(code, title, frozenset((codes.SHIFTED.code, found)), (), claim, content=content)
 
 
 def _realigned(archive: Archive, shift: Shift, placed: Sequence[Extent]) -> Repair:
@@ -229,8 +234,8 @@ def _placed(members: Members, shift: Shift) -> list[Extent]:
     every = range(len(members))
     names = _names(members, every, _repeated(members, every))
     found = []
-    for member in range(len(members)):
-        if member < shift.first or member >= shift.last or not members.stored(member):
+    for member in every:
+        if not (shift.first <= member < shift.last and members.stored(member)):
             moved = shift.size if member >= shift.last and not shift.front else 0
             name = names.get(member) or members.path(member)
             found.append((name, members.starts[member] + moved, members.stops[member] + moved))
@@ -245,16 +250,13 @@ def _whole(archive: Archive, incomplete: Collection[int], repeated: Collection[i
 
     Of exact duplicates, which are among ``repeated``, it is the first.
     """
-    members, end = archive.members, archive.detail.stop
-    verdicts, proved = archive.verdicts, VERDICTS.index(Verdict.VERIFIED)
+    members, end, proved = archive.members, archive.detail.stop, VERDICTS.index(Verdict.VERIFIED)
     seen: set[tuple[bytes, int, int]] = set()
     kept = array("I")
     assert members.heads is not None
-    for member in range(len(members)):
+    for member, verdict in zip_longest(range(len(members)), archive.verdicts):
         start, stop = members.starts[member], members.stops[member]
-        uncertain = members.marks is not None and members.marks[member] & (UNREADABLE | MISPLACED)
-        if member < len(verdicts) and verdicts[member] == proved:
-            uncertain = False
+        uncertain = members.marks is not None and members.marks[member] & (UNREADABLE | MISPLACED) and verdict != proved
         if uncertain or members.heads[member] in incomplete or not start <= stop <= end:
             continue
         if member in repeated:
