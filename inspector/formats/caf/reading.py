@@ -102,7 +102,7 @@ def _read_entries(source: Source, index: Index, at: int, stop: int, progress: Pr
         # The last brace before a comma ends an entry: a slice cut inside a name would not decode.
         data = data if at + len(data) >= stop else data[: data.rfind(b"},") + 1]
         try:
-            entries = decoder.decode(b"{" + data.removeprefix(b",") + b"}") if data else {}
+            entries = decoder.decode(b"".join((b"{", memoryview(data)[data[:1] == b"," :], b"}"))) if data else {}
             names = "".join(entries).encode()
             starts = [entry.start_byte for entry in entries.values()]
             stops = [entry.end_byte for entry in entries.values()]
@@ -113,7 +113,8 @@ def _read_entries(source: Source, index: Index, at: int, stop: int, progress: Pr
         quotes = np.flatnonzero(np.frombuffer(data, np.uint8) == ord('"'))
         irregular = not data or len(quotes) != _QUOTES_PER_ENTRY * len(entries)
         # The decoder reads -0 as 0.
-        if irregular or len(index.starts) > MAX_MEMBERS or ((0 in starts or 0 in stops) and _MINUS.search(data)):
+        has_minus = b"-" in data and (0 in starts or 0 in stops) and _MINUS.search(data)
+        if irregular or len(index.starts) > MAX_MEMBERS or has_minus:
             return False
         index.positions.frombytes((quotes[::_QUOTES_PER_ENTRY] + at).astype(np.uint64).tobytes())
         # Names stand between the first two quotes of their entries, as they are where nothing is escaped.
