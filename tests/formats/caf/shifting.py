@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from tests.formats.archives import codes
-from tests.formats.caf.conftest import build_archive
+from tests.formats.caf.building import build_archive
 from tests.formats.caf.repairing import checked, contents
 from tests.samples.writers import Files, index_json, ranges_of
 

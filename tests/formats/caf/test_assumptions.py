@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from inspector.core.edit import OverlaySource
 from tests.formats.archives import codes
-from tests.formats.caf.conftest import build_archive
+from tests.formats.caf.building import build_archive
 from tests.formats.caf.repairing import checked, contents, edits, repaired, whole
 from tests.samples.writers import index_json, ranges_of
 

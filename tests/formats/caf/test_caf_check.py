@@ -16,11 +16,8 @@ from inspector.core.span import Span
 from inspector.core.verdict import State, Verdict
 from inspector.formats.caf import FORMAT
 from inspector.operations.check.checking import check_location
-from tests.formats.caf.conftest import find_field
+from tests.formats.caf.building import build_archive, decode_archive, find_field
 from tests.sweeping import every
-
-Build = Callable[..., bytes]
-Decoded = Callable[[bytes], Archive]
 
 
 def checked(archive: Archive) -> str:
@@ -33,25 +30,27 @@ def said(archive: Archive) -> tuple[object, ...]:
     return wrong, [(member.path, member.spans) for member in archive.members]
 
 
-def test_nothing_is_called_verified(build: Build, decoded: Decoded) -> None:
-    archive = decoded(build())
+def test_nothing_is_called_verified() -> None:
+    archive = decode_archive(build_archive())
     assert archive.verdict(0) is Verdict.NOT_CHECKED
     assert checked(archive) == "2 members; the format records no checksums, so only the structure was checked."
     assert [archive.verdict(member) for member in range(2)] == [Verdict.NOT_CHECKABLE] * 2
     assert not archive.checksums
 
 
-def test_the_sentence_counts_what_has_errors(build: Build, decoded: Decoded) -> None:
-    sentence = checked(decoded(build().replace(b'"end_byte": 3', b'"end_byte":99')))
+def test_the_sentence_counts_what_has_errors() -> None:
+    sentence = checked(decode_archive(build_archive().replace(b'"end_byte": 3', b'"end_byte":99')))
     assert sentence.startswith("2 members, 2 of them with errors; ")
-    assert checked(decoded(build(footer=5))).startswith("2 members, 1 error in the index or the footer; ")
-    assert checked(decoded(b"abc")) == "No members can be listed."
+    assert checked(decode_archive(build_archive(footer=5))).startswith(
+        "2 members, 1 error in the index or the footer; "
+    )
+    assert checked(decode_archive(b"abc")) == "No members can be listed."
 
 
-def test_checking_can_be_cancelled(build: Build, decoded: Decoded) -> None:
+def test_checking_can_be_cancelled() -> None:
     progress = Progress()
     progress.cancel()
-    archive = decoded(build())
+    archive = decode_archive(build_archive())
     with pytest.raises(Cancelled):
         FORMAT.check(archive, Emitter(archive), progress)
 
@@ -74,28 +73,26 @@ def test_checking_can_be_cancelled(build: Build, decoded: Decoded) -> None:
         (b'": 10}', b'":10,}', "caf-index-not-strict-json", [b","]),
     ],
 )
-def test_findings_lie_on_what_is_wrong(
-    old: bytes, new: bytes, code: str, where: list[bytes], build: Build, decoded: Decoded
-) -> None:
-    data = build()
+def test_findings_lie_on_what_is_wrong(old: bytes, new: bytes, code: str, where: list[bytes]) -> None:
+    data = build_archive()
     assert data.count(old) == 1
     data = data.replace(old, new)
-    archive = decoded(data)
+    archive = decode_archive(data)
     found = next(finding for finding in archive.findings if finding.code == code)
     assert [data[start:stop] for start, stop in found.spans] == where
 
 
-def test_a_range_wholly_outside_leads_to_both_numbers(build: Build, decoded: Decoded) -> None:
-    data = build().replace(b'"start_byte": 3', b'"start_byte":20').replace(b'"end_byte": 10', b'"end_byte": 30')
+def test_a_range_wholly_outside_leads_to_both_numbers() -> None:
+    data = build_archive().replace(b'"start_byte": 3', b'"start_byte":20').replace(b'"end_byte": 10', b'"end_byte": 30')
     data = data.replace(b"end_byte", b"end_bite", 1)
-    (found,) = (finding for finding in decoded(data).findings if finding.code == "caf-entry-out-of-range")
+    (found,) = (finding for finding in decode_archive(data).findings if finding.code == "caf-entry-out-of-range")
     assert [data[start:stop] for start, stop in found.spans] == [b"20", b"30"]
 
 
-def test_the_name_of_a_long_entry_is_found(build: Build, decoded: Decoded) -> None:
+def test_the_name_of_a_long_entry_is_found() -> None:
     name = "long/" * 14_000
-    data = build(json.dumps({"format_version": "1.0", "files": {name: {"start_byte": 10, "end_byte": 9}}}))
-    archive = decoded(data)
+    data = build_archive(json.dumps({"format_version": "1.0", "files": {name: {"start_byte": 10, "end_byte": 9}}}))
+    archive = decode_archive(data)
     assert {finding.code for finding in archive.findings} >= {"caf-name-hazard", "caf-entry-reversed"}
     for finding in archive.findings:
         texts = [data[start:stop] for start, stop in finding.spans]
@@ -106,13 +103,13 @@ def test_the_name_of_a_long_entry_is_found(build: Build, decoded: Decoded) -> No
 
 
 @pytest.mark.parametrize("order", [0, -1])
-def test_numbers_are_found_whatever_the_order_of_the_index(order: int, build: Build, decoded: Decoded) -> None:
+def test_numbers_are_found_whatever_the_order_of_the_index(order: int) -> None:
     names = [f"{number:05}" for number in range(5_000)]
     files = {name: {"start_byte": at * 2, "end_byte": at * 2 + 2} for at, name in enumerate(names)}
     files["04000"]["end_byte"] += 1
     index = dict(sorted(files.items(), key=lambda item: item[0][::-1])) if order else files
-    data = build(json.dumps({"format_version": "1.0", "files": index}), data=bytes(10_000))
-    (found,) = decoded(data).findings
+    data = build_archive(json.dumps({"format_version": "1.0", "files": index}), data=bytes(10_000))
+    (found,) = decode_archive(data).findings
     assert [data[start:stop] for start, stop in found.spans[1:]] == [b"8003", b"8002"]
 
 
@@ -127,19 +124,17 @@ def test_every_truncation_is_damaged(name: str, sample: Callable[[str], Path], t
         assert check_location(str(path), Progress()).state in (State.DAMAGED, State.UNREADABLE), size
 
 
-def test_every_flipped_bit_of_index_and_footer_is_found_or_changes_nothing_but_a_name(
-    build: Build, decoded: Decoded
-) -> None:
+def test_every_flipped_bit_of_index_and_footer_is_found_or_changes_nothing_but_a_name() -> None:
     """The format has no checksums: only a changed name goes unnoticed."""
-    data = build()
-    whole = decoded(data)
+    data = build_archive()
+    whole = decode_archive(data)
     index = find_field(whole.fields, "index").spans[0]
     names = [field for member in range(2) for field in [_name(whole, member)]]
     for bit in range(index.start * 8, len(data) * 8):
         at = bit // 8
         flipped = bytearray(data)
         flipped[at] ^= 1 << bit % 8
-        archive = decoded(bytes(flipped))
+        archive = decode_archive(bytes(flipped))
         if said(archive) == said(whole):
             assert data[at : at + 1].isspace(), f"bit {bit} changes nothing"
         elif not said(archive)[0]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -16,9 +15,7 @@ from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.formats.caf import FORMAT, reading
 from inspector.formats.caf.reading import Index, read_exactly, read_fast
-
-Build = Callable[..., bytes]
-Decoded = Callable[[bytes], Archive]
+from tests.formats.caf.building import build_archive, decode_archive
 
 COUNT = 6_000
 SIZE = 3
@@ -97,17 +94,17 @@ def test_what_is_not_plain_is_left_to_the_exact_way(old: str, new: str) -> None:
     assert fast_index(data.replace(old, new, 1).encode()) is None
 
 
-def test_a_large_archive_decodes_without_findings(build: Build, decoded: Decoded) -> None:
-    archive = decoded(build(index_of(entries()), data=b"abc" * COUNT))
+def test_a_large_archive_decodes_without_findings() -> None:
+    archive = decode_archive(build_archive(index_of(entries()), data=b"abc" * COUNT))
     assert len(archive.members) == COUNT
     assert archive.members[COUNT - 1].path == f"folder/number {COUNT - 1:06d}.txt".encode()
     assert archive.members[COUNT - 1].spans == ((SIZE * (COUNT - 1), SIZE * COUNT),)
     assert not archive.findings
 
 
-def test_members_of_a_large_index_stand_in_the_order_of_their_data(build: Build, decoded: Decoded) -> None:
+def test_members_of_a_large_index_stand_in_the_order_of_their_data() -> None:
     files = dict(sorted(entries().items(), key=lambda item: item[0][::-1]))
-    archive = decoded(build(index_of(files), data=b"abc" * COUNT))
+    archive = decode_archive(build_archive(index_of(files), data=b"abc" * COUNT))
     assert [member.path.decode() for member in archive.members] == list(entries())
     entry = archive.fields[1].children[3].children[7]
     assert entry.member is not None
@@ -115,14 +112,14 @@ def test_members_of_a_large_index_stand_in_the_order_of_their_data(build: Build,
     assert not archive.findings
 
 
-def test_a_duplicate_among_many_is_found(build: Build, decoded: Decoded) -> None:
+def test_a_duplicate_among_many_is_found() -> None:
     index = index_of(entries()).replace(b"number 005000", b"number 000002")
-    archive = decoded(build(index, data=b"abc" * COUNT))
+    archive = decode_archive(build_archive(index, data=b"abc" * COUNT))
     assert len(archive.members) == COUNT
     assert [(finding.code, finding.member) for finding in archive.findings] == [("caf-duplicate-name", 5000)]
 
 
-def test_hazardous_names_among_many_are_found(build: Build, decoded: Decoded) -> None:
+def test_hazardous_names_among_many_are_found() -> None:
     hazardous = [
         "",
         "..",
@@ -143,14 +140,14 @@ def test_hazardous_names_among_many_are_found(build: Build, decoded: Decoded) ->
     for step, name in enumerate([*hazardous, *plain[1:4], *plain[6:]]):
         at = (step + 1) * 300
         files = {name if i == at else old: value for i, (old, value) in enumerate(files.items())}
-    archive = decoded(build(index_of(files), data=b"abc" * COUNT))
+    archive = decode_archive(build_archive(index_of(files), data=b"abc" * COUNT))
     found = {
         archive.members.path(finding.member).decode() for finding in archive.findings if finding.member is not None
     }
     assert found == set(hazardous)
 
 
-def test_members_stand_in_the_order_of_their_data_whatever_they_lack(build: Build, decoded: Decoded) -> None:
+def test_members_stand_in_the_order_of_their_data_whatever_they_lack() -> None:
     files = {
         "b": {"start_byte": 6, "end_byte": 9},
         "../a": {"start_byte": 0, "end_byte": 3},
@@ -158,7 +155,7 @@ def test_members_stand_in_the_order_of_their_data_whatever_they_lack(build: Buil
         "back": {"start_byte": 6, "end_byte": 3},
         "none": {"start_byte": 3},
     }
-    archive = decoded(build(index_of(files), data=b"abcdefghi"))
+    archive = decode_archive(build_archive(index_of(files), data=b"abcdefghi"))
     assert [member.path for member in archive.members] == [b"../a", b"none", b"back", b"b", b"late"]
     assert [member.readable for member in archive.members] == [True, False, True, True, True]
     assert sorted((finding.code, finding.member or 0) for finding in archive.findings) == [
@@ -170,10 +167,10 @@ def test_members_stand_in_the_order_of_their_data_whatever_they_lack(build: Buil
     ]
 
 
-def test_the_number_of_members_is_bounded(build: Build, decoded: Decoded, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_members_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MAX_MEMBERS", 100)
     monkeypatch.setattr(reading, "_ENTRIES_PER_STEP", 50)
-    archive = decoded(build(index_of(entries()), data=b"abc" * COUNT))
+    archive = decode_archive(build_archive(index_of(entries()), data=b"abc" * COUNT))
     assert len(archive.members) == 100
     assert any("Only the first 100" in finding.message for finding in archive.findings)
 
@@ -188,10 +185,10 @@ def test_reading_can_be_cancelled() -> None:
             read(progress)
 
 
-def test_the_number_of_findings_of_one_kind_is_bounded(build: Build, decoded: Decoded) -> None:
+def test_the_number_of_findings_of_one_kind_is_bounded() -> None:
     files = {f"/{i}": {"start_byte": 2 * i, "end_byte": 2 * i + 1} for i in range(1_500)}
     files |= {f"late {i}": {"start_byte": 5_000, "end_byte": 5_001} for i in range(1_200)}
-    archive = decoded(build(index_of(files), data=bytes(3_001)))
+    archive = decode_archive(build_archive(index_of(files), data=bytes(3_001)))
     for code, rest in (("caf-name-hazard", 500), ("caf-gap", 500), ("caf-entry-out-of-range", 200)):
         messages = [finding.message for finding in archive.findings if finding.code == code]
         assert len(messages) == 1_001
@@ -211,9 +208,9 @@ class Hollow(BytesSource):
 
 
 @pytest.mark.parametrize(("gibibytes", "codes"), [(30, []), (31, ["caf-above-target"]), (64, ["caf-too-large"])])
-def test_only_an_archive_larger_than_allowed_is_warned_about(gibibytes: int, codes: list[str], build: Build) -> None:
+def test_only_an_archive_larger_than_allowed_is_warned_about(gibibytes: int, codes: list[str]) -> None:
     size = gibibytes << 30
-    source = Hollow(size, build(index_of({"a": {"start_byte": 0, "end_byte": size}}), data=b""))
+    source = Hollow(size, build_archive(index_of({"a": {"start_byte": 0, "end_byte": size}}), data=b""))
     archive = Archive(source, FORMAT.name, FORMAT.title, ())
     FORMAT.decode(source, Emitter(archive), Progress())
     assert [finding.code for finding in archive.findings] == codes

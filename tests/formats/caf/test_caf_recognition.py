@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,31 +15,28 @@ from inspector.core.verdict import State
 from inspector.formats import recognise
 from inspector.formats.caf import FORMAT, locate
 from inspector.operations.check.checking import check_location
-from tests.formats.caf.conftest import build_archive
-
-Build = Callable[..., bytes]
-Decoded = Callable[[bytes], Archive]
+from tests.formats.caf.building import build_archive, decode_archive
 
 
 @pytest.mark.parametrize("data", [b"", b"\x02\x00\x00", b"\x00" * 100, bytes(range(256)), b"{}\x02\x00\x00\x00"])
-def test_what_is_no_archive_gets_an_error(data: bytes, decoded: Decoded) -> None:
-    archive = decoded(data)
+def test_what_is_no_archive_gets_an_error(data: bytes) -> None:
+    archive = decode_archive(data)
     assert not archive.members
     assert any(finding.severity is Severity.ERROR for finding in archive.findings)
 
 
-def test_core_audio_is_named(decoded: Decoded) -> None:
+def test_core_audio_is_named() -> None:
     data = b"caff\0\1\0\0desc" + bytes(100)
     assert FORMAT.probe(BytesSource(data)) is ProbeResult.NO
-    (finding,) = decoded(data).findings
+    (finding,) = decode_archive(data).findings
     assert "Core Audio" in finding.message
 
 
-def test_core_audio_may_be_the_first_member(build: Build, decoded: Decoded) -> None:
+def test_core_audio_may_be_the_first_member() -> None:
     index = '{"format_version":"1.0","files":{"sound.caf":{"start_byte":0,"end_byte":10}}}'
-    data = build(index, data=b"caff\0\1\0\0de")
+    data = build_archive(index, data=b"caff\0\1\0\0de")
     assert FORMAT.probe(BytesSource(data)) is ProbeResult.CERTAIN
-    assert not decoded(data).findings
+    assert not decode_archive(data).findings
 
 
 @pytest.mark.parametrize(
@@ -86,25 +82,24 @@ def test_what_quotes_an_index_is_no_archive(text: bytes) -> None:
     assert recognise(BytesSource(text, "notes.caf")) is FORMAT
 
 
-def remains(build: Build) -> dict[str, bytes]:
-    """Archives of texts, damaged where an archive is distinguished from other files."""
-    small, large = build(data=b"onetwo-two"), build(many(), data=bytes(2_000))
-    return {
-        "wrong footer": small[:-4] + b"\x07\0\0\0",
-        "footer beyond the file": small[:-4] + b"\x07\0\0\xff",
-        "no footer": small[:-4],
-        "cut off in the index": small[:-10],
-        "bytes after the footer": small + b"more bytes",
-        "index closed wrongly": small.replace(b"}}}", b"}}]"),
-        "large, wrong footer": large[:-4] + b"\x07\0\0\0",
-        "large, cut off in the index": large[:-500],
-        "large, no first brace": large.replace(b'{"format', b' "format'),
-    }
+SMALL, LARGE = build_archive(data=b"onetwo-two"), build_archive(many(), data=bytes(2_000))
+REMAINS = {
+    "wrong footer": SMALL[:-4] + b"\x07\0\0\0",
+    "footer beyond the file": SMALL[:-4] + b"\x07\0\0\xff",
+    "no footer": SMALL[:-4],
+    "cut off in the index": SMALL[:-10],
+    "bytes after the footer": SMALL + b"more bytes",
+    "index closed wrongly": SMALL.replace(b"}}}", b"}}]"),
+    "large, wrong footer": LARGE[:-4] + b"\x07\0\0\0",
+    "large, cut off in the index": LARGE[:-500],
+    "large, no first brace": LARGE.replace(b'{"format', b' "format'),
+}
+"""Archives of texts, damaged where an archive is distinguished from other files."""
 
 
-@pytest.mark.parametrize("kind", remains(build_archive))
-def test_a_damaged_archive_is_known_without_its_suffix(kind: str, build: Build) -> None:
-    data = remains(build)[kind]
+@pytest.mark.parametrize("kind", REMAINS)
+def test_a_damaged_archive_is_known_without_its_suffix(kind: str) -> None:
+    data = REMAINS[kind]
     assert FORMAT.probe(BytesSource(data)) is ProbeResult.POSSIBLE
     assert recognise(BytesSource(data, "backup")) is FORMAT
 
@@ -141,9 +136,9 @@ def test_the_search_for_an_index_holds_little_at_once() -> None:
 
 @pytest.mark.parametrize("left", [*range(70), 10_000])
 def test_an_index_is_found_wherever_the_stretches_of_the_search_meet(
-    left: int, build: Build, monkeypatch: pytest.MonkeyPatch
+    left: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(locate, "_WINDOW_BYTES", 64)
-    tail = build(many(20), data=b"") + bytes(left + 1)
+    tail = build_archive(many(20), data=b"") + bytes(left + 1)
     place = locate.find_index(Zeros(1_000 + len(tail), tail))
     assert place.index == Span(1_000, 1_000 + len(many(20)))

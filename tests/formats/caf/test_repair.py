@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -15,11 +14,9 @@ from inspector.core.program.progress import Cancelled, Progress
 from inspector.formats.caf import FORMAT
 from inspector.formats.caf.write import Writer
 from tests.formats.archives import codes
-from tests.formats.caf.conftest import build_archive
+from tests.formats.caf.building import build_archive
 from tests.formats.caf.repairing import checked, contents, edits, named, plans, repaired, salvaged, whole
 from tests.samples.writers import index_json, ranges_of
-
-Build = Callable[..., bytes]
 
 FILES = st.dictionaries(
     st.text(st.characters(codec="utf-8", categories=("L", "N")), min_size=1, max_size=8),
@@ -119,10 +116,10 @@ def test_any_wrong_footer_is_repaired(wrong: int) -> None:
     assert whole(repaired(checked(build_archive(footer=wrong))).source) == build_archive()
 
 
-def test_an_index_that_does_not_fit_its_data_waits_for_a_word(build: Build) -> None:
-    (repair,) = edits(checked(b"more" + build(footer=7)))
+def test_an_index_that_does_not_fit_its_data_waits_for_a_word() -> None:
+    (repair,) = edits(checked(b"more" + build_archive(footer=7)))
     assert "this is not proved" in repair.claim
-    (repair,) = edits(checked(build(footer=7)))
+    (repair,) = edits(checked(build_archive(footer=7)))
     assert repair.claim == ""
 
 
@@ -280,12 +277,12 @@ def test_where_nothing_is_wrong_or_nothing_is_left_nothing_is_planned(data: byte
     assert not plans(checked(data))
 
 
-def test_no_salvage_is_offered_if_an_edit_fixes_everything_without_loss(build: Build) -> None:
-    assert [each.code for each in plans(checked(build(footer=7)))] == ["caf-mend-footer"]
+def test_no_salvage_is_offered_if_an_edit_fixes_everything_without_loss() -> None:
+    assert [each.code for each in plans(checked(build_archive(footer=7)))] == ["caf-mend-footer"]
 
 
-def test_writing_a_new_archive_can_be_cancelled(build: Build) -> None:
-    *_, plan = plans(checked(build(footer=7)[:-20]))
+def test_writing_a_new_archive_can_be_cancelled() -> None:
+    *_, plan = plans(checked(build_archive(footer=7)[:-20]))
     assert plan.content is not None
     progress = Progress()
     progress.cancel()
@@ -293,11 +290,11 @@ def test_writing_a_new_archive_can_be_cancelled(build: Build) -> None:
         list(plan.content(progress))
 
 
-def test_planning_can_be_cancelled(build: Build) -> None:
+def test_planning_can_be_cancelled() -> None:
     progress = Progress()
     progress.cancel()
     with pytest.raises(Cancelled):
-        FORMAT.repairs(checked(build(footer=7)), progress)
+        FORMAT.repairs(checked(build_archive(footer=7)), progress)
 
 
 @given(FILES, st.data())

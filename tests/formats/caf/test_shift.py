@@ -19,7 +19,7 @@ from inspector.formats.caf.shift import is_text_mode
 from inspector.operations.edit.plan_repairs import plan
 from tests.formats import archives
 from tests.formats.archives import codes
-from tests.formats.caf.conftest import build_archive
+from tests.formats.caf.building import build_archive
 from tests.formats.caf.repairing import checked, contents, plans, repaired
 from tests.formats.caf.shifting import PREFIX, Case, cases, outcome
 from tests.operations.extract.extracting import extract, files

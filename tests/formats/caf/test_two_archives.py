@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.formats.archives import codes
-from tests.formats.caf.conftest import build_archive
+from tests.formats.caf.building import build_archive
 from tests.formats.caf.repairing import checked, contents, edits, repaired, salvaged
 from tests.samples.writers import index_json, ranges_of
 

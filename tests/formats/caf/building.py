@@ -1,9 +1,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-
-import pytest
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
@@ -45,18 +42,3 @@ def find_field(fields: object, name: str) -> Field:
         except LookupError:
             continue
     raise LookupError(name)
-
-
-@pytest.fixture(scope="session")
-def build() -> Callable[..., bytes]:
-    return build_archive
-
-
-@pytest.fixture(scope="session")
-def decoded() -> Callable[[bytes], Archive]:
-    return decode_archive
-
-
-@pytest.fixture(scope="session")
-def field_named() -> Callable[[object, str], Field]:
-    return find_field
