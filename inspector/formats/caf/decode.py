@@ -24,7 +24,7 @@ from inspector.core.source import Source, SplicedSource, blocks, is_remote
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._damage import Doubled, find_doubled
-from inspector.formats._extents import Rows, lay_out, shared_extents
+from inspector.formats._extents import GAP, Rows, lay_out, shared_extents
 from inspector.formats._kinds import DATA_SECTION, INDEX
 from inspector.formats._zip.eocd import zip_end
 from inspector.formats.caf import codes
@@ -59,6 +59,9 @@ from inspector.formats.caf.write import MAX_ARCHIVE_BYTES, TARGET_DATA_BYTES
 
 MAX_SEARCHED_BYTES = 1 << 30
 """Bytes that are searched for another archive before one member is read; a check searches all."""
+
+MOST_WRONG_GAPS = 2
+"""Gaps that one wrong number can leave. Where more than a number is wrong, what is beside them may end elsewhere."""
 
 
 class Detail(Struct):
@@ -136,13 +139,13 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, span: Sp
         members.stops = ends
         rows = lay_out(members.starts, ends, 0, span.start)
     shift = find_shift(source, members, rows, progress)
-    if shift is not None and not index.complete:
+    if shift is not None and shift.size > 0 and not index.complete:
         # A lost entry may own the bytes that are too many, unless a member is seen to be moved.
         shift = replace(shift, front=False) if shift.last < len(members) else None
     moved = shift.size if shift is not None and shift.front else 0
     if moved:
-        members.starts = array("Q", (start + moved for start in members.starts))
-        members.stops = array("Q", (stop + moved for stop in members.stops))
+        members.starts = array("Q", (min(start + moved, LARGEST) for start in members.starts))
+        members.stops = array("Q", (min(stop + moved, LARGEST) for stop in members.stops))
         rows = lay_out(members.starts, members.stops, 0, span.start)
     emitter.begin_members(members)
     member_of = inverse(order)
@@ -159,6 +162,10 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, span: Sp
     else:
         if not moved:  # each may lie elsewhere than the index says; an empty one is empty anywhere
             _mark(members, filter(members.stored, range(shift.first, len(members))), MISPLACED)
+        gaps = [row for row in rows.gaps if (not moved or row) and row < len(rows.owners) - 1]
+        if 0 < len(gaps) <= MOST_WRONG_GAPS:
+            beside = {rows.owners[each] for row in gaps for each in (row - 1, row + 1) if each >= 0}
+            _mark(members, beside - {GAP}, MISPLACED)
         if not joined:
             report_shift(emitter, shift, members, entries)
     report_layout(emitter, members, rows, entries, shift)

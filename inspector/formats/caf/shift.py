@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from inspector.core.member import UNREADABLE, Members
+from inspector.core.member import LARGEST, UNREADABLE, Members
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks, gather, is_sparing
 from inspector.core.span import Span
@@ -57,6 +57,8 @@ def is_text_mode(source: Source, size: int, stop: int, progress: Progress) -> bo
 
 _MAX_END = 64 << 30
 """An ``end_byte`` past this, twice the largest archive that is allowed, is a wrong number rather than lost bytes."""
+_MAX_BROKEN = 3
+"""Places where one wrong number of an index can keep members from meeting: its own two, and where it belongs."""
 _MAX_PROBES = 1_024
 """Members looked at in one round; each round narrows the bounds to what lies between two of them."""
 _MAX_SEARCHED_BYTES = 16 << 20
@@ -92,10 +94,9 @@ class Shift(Struct, frozen=True):
 
 
 def find_shift(source: Source, members: Members, rows: Rows, progress: Progress) -> Shift | None:
-    """The shift of an archive whose index was read completely; None if its members end where the index begins.
+    """The shift of an archive; None if its members end where the index begins, or contradict one another.
 
-    ``rows`` are the members laid out up to the index. Overlapping, reversed and
-    unreadable members show wrong numbers rather than a shift. Raises SourceError and Cancelled.
+    ``rows`` are the members laid out up to the index. Raises SourceError and Cancelled.
     """
     end = _end(members, rows)
     if end is None or rows.stop == end:
@@ -153,24 +154,35 @@ def inclusive_ends(members: Members, rows: Rows) -> array[int] | None:
 
 
 def _end(members: Members, rows: Rows) -> int | None:
-    """Where the index should begin; None if its numbers contradict one another.
+    """Where the index should begin; None if its numbers contradict one another, or one that says nothing may reach it.
 
+    A number that is wrong breaks up to three of the places where members meet; what more of them break shows no order.
     A writer that takes ``end_byte`` as inclusive leaves a byte after every member, the last one included.
     """
     if not len(members):
         return 0
     if members.stops[-1] == rows.stop:
         return rows.stop
-    if any(mark & UNREADABLE for mark in members.marks or ()):
-        return None
-    end = filled = spaced = 0
-    for start, stop in zip(members.starts, members.stops, strict=True):
-        if not end <= start <= stop:
-            return None
+    marks = members.marks
+    end = filled = spaced = broken = overlapping = aside = reach = 0
+    for member, (start, stop) in enumerate(zip(members.starts, members.stops, strict=True)):
+        if start > stop or (marks is not None and marks[member] & UNREADABLE):
+            aside += 1
+            reach = max(reach, stop if stop < LARGEST else 0)
+            continue
         if start < stop:
             spaced += filled > 0 and start == end + 1
             filled += 1
+        broken += start != end
+        overlapping += start < end
         end = stop
+    if aside or overlapping:
+        if max(each for each in (0, *members.stops) if each < LARGEST) == rows.stop:
+            return rows.stop
+        if broken > _MAX_BROKEN or 2 * (broken + aside) >= filled + aside:
+            return None
+    if aside and not broken and end < rows.stop:  # what is left of the data may be that of those members
+        return reach if reach > end else None
     return end + 1 if filled > 1 and spaced == filled - 1 else end
 
 

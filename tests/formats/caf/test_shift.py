@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import random
+import re
 import struct
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from inspector.core.member import MISPLACED
+from inspector.core.format import MemberError
+from inspector.core.member import MISPLACED, SHARED
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BytesSource
 from inspector.core.verdict import Verdict
 from inspector.formats._damage import find_doubled
 from inspector.formats._signatures import has_signature
+from inspector.formats.caf import FORMAT
 from inspector.formats.caf.shift import is_text_mode
 from inspector.operations.edit.plan_repairs import plan
 from tests.formats import archives
@@ -107,6 +112,37 @@ def test_no_copy_that_checks_sound_holds_a_wrong_member() -> None:
 def test_no_copy_that_checks_sound_holds_a_wrong_member_of_many(first: int) -> None:
     for case in cases(first, first + 1_000):
         _assert_truth(case)
+
+
+def _with_a_wrong_number(case: Case) -> tuple[str, bytes]:
+    """The archive with one number of its index wrong too, but not the last end, and what was done to which."""
+    rng = random.Random(case.seed)
+    index = index_json(ranges_of(case.files))
+    numbers = list(re.finditer(rb"(?<=_byte\":)\d+", index))
+    assert case.data[-len(index) - 4 : -4] == index
+    digit = rng.choice([at for each in numbers[:-1] for at in range(*each.span())])
+    value = rng.choice([each for each in b"0123456789x" if each != index[digit]])
+    return f"{index[:digit]!r} then {value:c}", build_archive(
+        index[:digit] + bytes((value,)) + index[digit + 1 :], case.data[: -len(index) - 4]
+    )
+
+
+@pytest.mark.parametrize("first", [0, pytest.param(260, marks=pytest.mark.sweep)])
+def test_a_wrong_number_hides_no_lost_or_inserted_bytes(first: int) -> None:
+    right = 0
+    for case in cases(first, first + 260):
+        if len([each for each in case.files.values() if each]) < 6:
+            continue
+        what, data = _with_a_wrong_number(case)
+        archive = checked(data)
+        for member in archive.members:
+            if member.marks & (MISPLACED | SHARED):
+                continue
+            with suppress(MemberError):
+                content = b"".join(FORMAT.read(archive, member.index, Progress()))
+                assert case.files[member.path.decode()] == content, (case.seed, case.kind, what, member.path)
+                right += 1
+    assert right > 300
 
 
 # ---- what is said -----------------------------------------------------------------------------------------------
