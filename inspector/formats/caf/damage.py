@@ -1,6 +1,8 @@
 """What a CAF shows of its damage as a whole: a cut, bytes after the footer, bytes that went or came, a flipped bit.
 
-All that says where members are follows them, in the index (CAF.md, "File Index Section") and the footer.
+All that says where members are follows them, in the index (CAF.md, "File Index Section") and the footer. An index may
+be written in another way than specified, or twice, with nothing lost: members follow one another without a gap, so a
+way to read it is proved where all members that it then lists fill the data section. Only such a way is told.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ from inspector.formats.caf.salvage import older, written
 from inspector.formats.caf.shift import Shift, is_in_front
 from inspector.formats.caf.write import Extent, in_json
 
-MAX_INDEX_BYTES = 1 << 20
+MAX_TRIED_INDEX_BYTES = 1 << 20
 """The largest index of which bits are tried."""
 MAX_TRIED_BYTES = 96 << 20
 """Bytes of index that are parsed in all trials together: a second or so."""
@@ -210,7 +212,7 @@ def _in_index(archive: Archive, index: Span, progress: Progress) -> FoundCause |
 
     Where only the last end differs from where the data ends, bytes that were lost or inserted explain it as well.
     """
-    if _shift_of(archive) is not None or index.size > MAX_INDEX_BYTES:
+    if _shift_of(archive) is not None or index.size > MAX_TRIED_INDEX_BYTES:
         return None
     data = archive.source.read(index.start, index.size)
     if _fills(data, index.start):
@@ -293,7 +295,9 @@ def _fill(ranges: Iterable[tuple[int, int]], stop: int) -> bool:
     return at == stop
 
 
-MAX_INDEX_BYTES = 4 << 20
+# ---- written in another way, or twice -------------------------------------------------------------------------------
+
+MAX_REREAD_BYTES = 4 << 20
 """The largest index, unpacked, that is read in other ways; a larger one would be held in memory several times."""
 MAX_LITERAL_BYTES = 1 << 20
 """The largest text of Python that is read: it takes a hundred times its size."""
@@ -312,7 +316,7 @@ def _utf16(data: bytes) -> object:
 
 def _gzip(data: bytes) -> object:
     unpacker = zlib.decompressobj(_GZIP_WINDOW)
-    found = unpacker.decompress(data, MAX_INDEX_BYTES)
+    found = unpacker.decompress(data, MAX_REREAD_BYTES)
     return json.loads(found.decode()) if unpacker.eof else None
 
 
@@ -351,7 +355,7 @@ def rewritten(archive: Archive, progress: Progress) -> FoundCause | None:
     if (found := _appended(archive, progress)) is not None:
         return found
     _, span = index_from_footer(archive.source)
-    if span is None or not span.start or span.size > MAX_INDEX_BYTES:
+    if span is None or not span.start or span.size > MAX_REREAD_BYTES:
         return None
     data = archive.source.read(span.start, span.size)
     for text, read in _TEXTS:

@@ -1,4 +1,4 @@
-"""Decode, check and read a Chunk Archive (CAF.md, "Reading from a CAF File")."""
+"""Decode, check and read a Chunk Archive (CAF.md, "Reading from a CAF File"), and report what is wrong with it."""
 
 from __future__ import annotations
 
@@ -270,6 +270,11 @@ def doubt(archive: Archive, index: int, progress: Progress) -> str:
     return "another archive is where the first members were, so these may be bytes of that one" if newer else ""
 
 
+# ---- another archive at the beginning: a shorter one was written over it ---------------------------------------------
+
+# The footer at the end still leads to the index of the longer archive, and every range in it lies in the data section,
+# so nothing but the bytes tells: a whole archive begins where the file begins, and ends where no member does.
+
 MAX_REMOTE_BYTES = 8 << 20
 """Bytes of a remote archive that are searched."""
 
@@ -352,6 +357,8 @@ def _part(archive: Archive, stop: int) -> str:
     name = archive.source.name.replace("\\", "/").rpartition("/")[2] or "FILE"
     return f"{visible(name)}!/@0-{stop}"
 
+
+# ---- findings about members: ranges, overlaps, gaps and names (CAF.md, sections 1 and 2) ----------------------------
 
 START, END = "start_byte", "end_byte"
 

@@ -445,6 +445,8 @@ class _Reader:
         return None
 
 
+# ---- an index in columns, and operations on whole columns of members -------------------------------------------------
+
 MAX_MEMBERS = 2_000_000
 """Members listed of one archive."""
 MAX_PARTS = 256

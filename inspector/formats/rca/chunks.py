@@ -1,4 +1,4 @@
-"""RCA's outer layer: the chain of chunks (specification: "Outer Layer Format (Chunk Layer)").
+"""RCA's outer layer, the chain of chunks (specification: "Outer Layer Format (Chunk Layer)"), and both layers together.
 
 Each chunk is a size field, 8 bytes of metadata and a payload. The size field is 16 bits wide at first and twice as wide
 in each further chunk, so a file holds only a handful of chunks, whatever its size.
@@ -352,6 +352,8 @@ def _header_field(header: bytes, start: int, bits: int, number: int, note: str, 
         label=f"chunk {number + 1} header, the last" if relevant else f"chunk {number + 1} header",
     )
 
+
+# ---- both layers -----------------------------------------------------------------------------------------------------
 
 READ_AHEAD_BYTES = 64 * 1024
 """Bytes that are read at once where blocks and segments are small."""
