@@ -18,15 +18,12 @@ from inspector.core.numbers import count
 from inspector.core.verdict import State
 from inspector.gui.app.docks import DockTitles, LateDock, PaneFocus, QuietPanels, held
 from inspector.gui.document.connections import Connections
-from inspector.gui.document.disk_watch import DiskWatch
 from inspector.gui.document.document import Checking, Document
 from inspector.gui.document.editing import Editing
-from inspector.gui.document.navigation import Navigation
-from inspector.gui.document.request_watch import RequestWatch
 from inspector.gui.document.trials import Experimenting, Replaying
-from inspector.gui.flows.error_actions import ErrorActions
+from inspector.gui.document.watches import DiskWatch, ErrorActions, RequestWatch
 from inspector.gui.flows.extract import ExtractFlow, TempFiles
-from inspector.gui.flows.hex_overlays import Arrows, HexEditing, OverlayLabel
+from inspector.gui.flows.hex_overlays import Arrows, HexEditing, Navigation, OverlayLabel
 from inspector.gui.flows.save import ExportFlow, RecoveryFlow, SaveFlow, UploadConfirmation
 from inspector.gui.flows.trials import TrialFlow
 from inspector.gui.hex.hex_pane import HexPane

@@ -1,1 +1,1 @@
-"""The state of one open location, without widgets."""
+"""The state of one open location, and the bars about what goes on outside of it."""

@@ -14,7 +14,7 @@ from inspector.core.finding import Severity
 from inspector.core.program.progress import Progress
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import Checksum, State
-from inspector.gui.ipc.client import Answer, Arguments, Client, Job, Request, archive_client
+from inspector.gui.ipc.client import Answer, Arguments, Job, Pending, Request, archive_client
 from inspector.gui.kit.locations import name_of
 from inspector.operations.protocol.coverage_views import datapoint_key
 from inspector.operations.protocol.requests import ArchiveRequests
@@ -102,10 +102,8 @@ class Document(QObject):
         self.client = archive_client(location, connection, self)
         self.client.lost.connect(self._worker_lost)
         self.client.jobsChanged.connect(self.jobsChanged)
-        self._explainer = Explainer(self.client, self)
-        self._explainer.answered.connect(self._take_explanation)
-        self._hover = Explainer(self.client, self)
-        self._hover.answered.connect(self.hovered)
+        self._explainer = Latest(self._explain, self._take_explanation)
+        self._hover = Latest(self._explain, self.hovered.emit)
         self._poll_timer = QTimer(self)
         self._poll_timer.timeout.connect(self._poll)
         self.start(ArchiveRequests.decode).then(self._decoded, self._not_decoded)
@@ -305,17 +303,11 @@ class Document(QObject):
         elif row.member is not None:
             self.select_member(row.member, origin)
 
-    def select_step(self, layer: int, span: Span, origin: str, *, wrong: bool) -> None:
-        """Select the bytes of a reader's step; the history does not keep them, as there may be thousands."""
-        if self.layer_info(layer) is not None:
-            self._switch_layer(layer)
-            self._select(Selection(layer, span.start, (span,), origin=origin, wrong=wrong))
-
-    def select_spans(self, layer: int, spans: Spans, origin: str) -> None:
-        """Select bytes that belong together, in another layer too; the history does not keep them."""
+    def select_spans(self, layer: int, spans: Spans, origin: str, *, wrong: bool = False) -> None:
+        """Select bytes that belong together, in another layer too; the history keeps none: there may be many."""
         if spans and self.layer_info(layer) is not None:
             self._switch_layer(layer)
-            self._select(Selection(layer, spans[0].start, spans, origin=origin))
+            self._select(Selection(layer, spans[0].start, spans, origin=origin, wrong=wrong))
 
     def select_checksum(self, row: Checksum | Reference, origin: str) -> None:
         """Select the bytes that a checksum covers; its own bytes and those it omits are marked too."""
@@ -404,6 +396,9 @@ class Document(QObject):
         self.explanation = None
         self.selected.emit(selection)
         self._explainer.ask(selection.layer, selection.caret, selection.field)
+
+    def _explain(self, layer: int, offset: int, path: tuple[int, ...] | None = None) -> Pending[Explanation]:
+        return self.client.ask(ArchiveRequests.explain, layer, offset, path)
 
     def _take_explanation(self, explanation: Explanation) -> None:
         self.explanation = explanation
@@ -499,46 +494,41 @@ class Selection(Struct, frozen=True):
     wrong: bool = False
 
 
-class Explainer(QObject):
-    """Requests explanations of bytes, one at a time, and drops all but the latest of those that wait.
+class Latest:
+    """Asks one question at a time, and drops all but the latest of those that wait and the answers to the others.
 
-    So a held arrow key or a moving pointer never queues requests.
-
-    Signals:
-        answered(object): the Explanation of the byte requested last.
+    So a held arrow key, a moving pointer or scrolling never queues requests.
     """
 
-    answered = Signal(object)
+    def __init__(self, ask: Callable[..., Pending[Any]], take: Callable[[Any], object]) -> None:
+        self._ask = ask
+        self._take = take
+        self._wanted: tuple[Any, ...] | None = None
+        self._sent: tuple[Any, ...] | None = None
 
-    def __init__(self, client: Client[ArchiveRequests], parent: QObject) -> None:
-        super().__init__(parent)
-        self._client = client
-        self._requested: tuple[int, int, tuple[int, ...] | None] | None = None
-        self._sent: tuple[int, int, tuple[int, ...] | None] | None = None
-
-    def ask(self, layer: int, offset: int, wanted: tuple[int, ...] | None = None) -> None:
-        """Request the explanation of a byte of a layer, and of the field at the ``wanted`` path."""
-        self._requested = (layer, offset, wanted)
+    def ask(self, *question: Any) -> None:
+        """Ask this instead of what waits."""
+        self._wanted = question
         if self._sent is None:
             self._send()
 
     def forget(self) -> None:
-        """Drop the pending request."""
-        self._requested = None
+        """Drop the question that waits, or the answer that is on its way."""
+        self._wanted = None
 
     def _send(self) -> None:
-        self._sent = self._requested
+        self._sent = self._wanted
         if self._sent is not None:
-            self._client.ask(ArchiveRequests.explain, *self._sent).then(self._take, lambda _: self._take(None))
+            self._ask(*self._sent).then(self._answered, lambda _: self._answered(None))
 
-    def _take(self, explanation: Explanation | None) -> None:
+    def _answered(self, answer: Any) -> None:
         asked, self._sent = self._sent, None
-        if self._requested != asked:
+        if self._wanted != asked:
             self._send()
             return
-        self._requested = None
-        if explanation is not None:
-            self.answered.emit(explanation)
+        self._wanted = None
+        if answer is not None:
+            self._take(answer)
 
 
 class Checking(QObject):

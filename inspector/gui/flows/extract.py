@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QWidget
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.gui.document.document import Document
-from inspector.gui.flows.flow import Flow
+from inspector.gui.flows.save import Flow
 from inspector.gui.ipc.client import Job
 from inspector.gui.kit.building import Answer, ask
 from inspector.gui.kit.files import TempDir

@@ -1,28 +1,111 @@
-"""What the hex view shows on top of the bytes: reference arrows, pending edits, messages."""
+"""What the hex view shows on top of the bytes, reference arrows, pending edits, messages; and ways from the caret."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from inspector.core.edit import differing
-from inspector.gui.document.document import Document, Selection
+from inspector.gui.document.document import Document, Latest, Selection
 from inspector.gui.document.editing import Editing
-from inspector.gui.document.navigation import Navigation
 from inspector.gui.document.trials import Experimenting, Replaying
 from inspector.gui.hex.hex_pane import EDIT_SENTENCE, EXPERIMENT_EDIT_SENTENCE, HexPane
 from inspector.gui.hex.overwriting import ByteEdit, Overwriting
 from inspector.gui.hex.view import HexView
+from inspector.gui.ipc.client import Pending
 from inspector.gui.kit.style import GRID
+from inspector.gui.kit.text import escaped, short
 from inspector.gui.kit.widgets import MessageBar
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.views import Arrow, LayerKind, Reference
+from inspector.operations.protocol.views import Arrow, FieldRow, LayerKind, Reference, Target
 
-VisibleRange = tuple[int, int, int]
-"""The layer and the bytes ``[start, stop)`` that are visible."""
+NO_REFERENCE = "This field refers to nothing else in the archive."
+ALL_EXPLAINED_BEFORE = "No unexplained bytes before this one."
+ALL_EXPLAINED_AFTER = "No unexplained bytes after this one."
+NONE_OF_KIND_BEFORE = "No other {kind} “{name}” before this one."
+NONE_OF_KIND_AFTER = "No other {kind} “{name}” after this one."
+
+
+class Navigation(QObject):
+    """The navigation actions. A menu over ``view`` lists the references when a field has several."""
+
+    def __init__(self, document: Document, view: QWidget) -> None:
+        super().__init__(view)
+        self._document = document
+        self._view = view
+        self.menu = QMenu(view)
+        self.menu.setAccessibleName("Where this points")
+
+    # ---- references --------------------------------------------------------------------------------------------
+
+    def follow(self) -> None:
+        """Go to the bytes that the selected field refers to; show a menu if there are several."""
+        document = self._document
+        selected = document.selection
+
+        def found(references: tuple[Reference, ...]) -> None:
+            now = document.selection
+            if (now.layer, now.caret) != (selected.layer, selected.caret):
+                return
+            if not references:
+                document.reported.emit(NO_REFERENCE)
+            elif len(references) == 1:
+                self.go(references[0])
+            else:
+                self._show_menu(references)
+
+        document.client.ask(ArchiveRequests.references, selected.layer, selected.caret, selected.field).then(
+            found, document.reported.emit
+        )
+
+    def go(self, reference: Reference) -> None:
+        """Select the target of a reference."""
+        self._document.select_checksum(reference, "reference")
+
+    def _show_menu(self, references: tuple[Reference, ...]) -> None:
+        self.menu.clear()
+        for reference in references:
+            action = self.menu.addAction(escaped(short(reference.words)))
+            action.triggered.connect(lambda _=False, reference=reference: self.go(reference))
+        self.menu.setActiveAction(self.menu.actions()[0])
+        self.menu.popup(self._view.mapToGlobal(QPoint(self._view.width() // 4, self._view.height() // 4)))
+        self.menu.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    # ---- steps -------------------------------------------------------------------------------------------------
+
+    def step_unexplained(self, *, backwards: bool) -> None:
+        """Show the next bytes that no field explains, or those before."""
+        here = self._document.selection
+        message = ALL_EXPLAINED_BEFORE if backwards else ALL_EXPLAINED_AFTER
+        job = self._document.start(ArchiveRequests.next_unexplained, here.layer, here.caret, backwards)
+        job.then(partial(self._go_to_target, message))
+
+    def step_kind(self, *, backwards: bool) -> None:
+        """Show the next field of the selected kind, or the one before."""
+        here, field = self._document.selection, self._field()
+        if field is None:
+            self._document.reported.emit("No field is selected.")
+            return
+        template = NONE_OF_KIND_BEFORE if backwards else NONE_OF_KIND_AFTER
+        message = template.format(kind=field.kind, name=short(field.name))
+        place = (here.layer, here.caret)
+        job = self._document.start(ArchiveRequests.next_similar, *place, field.kind, field.name, backwards)
+        job.then(partial(self._go_to_target, message))
+
+    def _field(self) -> FieldRow | None:
+        """The selected field, or else the innermost one at the caret; None while that is not known."""
+        explanation, selection = self._document.explanation, self._document.selection
+        rows = explanation.fields if explanation is not None else ()
+        return next((row for row in rows if row.path == selection.field), rows[-1] if rows else None)
+
+    def _go_to_target(self, message: str, target: Target | None) -> None:
+        if target is None:
+            self._document.reported.emit(message)
+        else:
+            self._document.go_to(target.layer, target.start, target.stop, "step")
 
 
 class Arrows(QObject):
@@ -33,8 +116,7 @@ class Arrows(QObject):
         self._document = document
         self._view = view
         self._navigation = navigation
-        self._requested: VisibleRange | None = None
-        self._sent: VisibleRange | None = None
+        self._latest = Latest(self._ask, view.gutter.show_arrows)
         self._layer = 0
         view.scrolled.connect(self._request)
         view.gutter.shown.connect(self._request)
@@ -46,23 +128,13 @@ class Arrows(QObject):
         if self._document.layer != self._layer:
             self._layer = self._document.layer
             self._view.gutter.show_arrows(())
-        if not self._view.gutter.isVisible():
-            return
-        self._requested = (self._document.layer, *self._view.shown())
-        if self._sent is None:
-            self._send()
+        if self._view.gutter.isVisible():
+            self._latest.ask(self._layer, *self._view.shown())
+        else:
+            self._latest.forget()
 
-    def _send(self) -> None:
-        self._sent, self._requested = self._requested, None
-        if self._sent is not None:
-            self._document.client.ask(ArchiveRequests.arrows, *self._sent).then(self._take, lambda _: self._take(()))
-
-    def _take(self, arrows: tuple[Arrow, ...]) -> None:
-        asked, self._sent = self._sent, None
-        if asked is not None and asked[0] == self._document.layer:
-            self._view.gutter.show_arrows(arrows)
-        if self._requested is not None:
-            self._send()
+    def _ask(self, layer: int, start: int, stop: int) -> Pending[tuple[Arrow, ...]]:
+        return self._document.client.ask(ArchiveRequests.arrows, layer, start, stop)
 
     def go(self, arrow: Arrow, forwards: bool) -> None:
         """Go to the target of an arrow, or to its source."""

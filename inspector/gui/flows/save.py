@@ -7,14 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QInputDialog, QWidget
 
 from inspector.core.names import visible
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing, PendingUpload
-from inspector.gui.flows.flow import Flow
 from inspector.gui.ipc.client import Job
 from inspector.gui.kit.building import Answer, ask
 from inspector.gui.kit.files import ALL_FILES, ask_for_file, ask_for_new_file
@@ -30,6 +29,39 @@ if TYPE_CHECKING:  # what opens an archive does not wait for them
     from inspector.operations.protocol.edit_views import Interrupted, NeedsConsent, WayOut, WriteResult
 
 PATCHES = "Patch (*.patch.json)"
+
+
+class Flow(QObject):
+    """An interaction with one document. ``parent`` owns the dialogs.
+
+    Signals:
+        chosen(str): the user chose to open this file, which was written.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, document: Document, banner: Banner, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._banner = banner
+        self._parent = parent
+
+    def ask_text(
+        self, title: str, label: str, take: Callable[[str], object], items: Sequence[str] = (), accept: str = "&OK"
+    ) -> None:
+        """Ask for a text, or for one of the items."""
+        dialog = QInputDialog(self._parent)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setWindowTitle(title)
+        dialog.setLabelText(label)
+        dialog.setComboBoxItems(items)
+        dialog.setOkButtonText(accept)
+        dialog.textValueSelected.connect(take)
+        dialog.open()
+
+    def offer_to_open(self, path: str, sentence: str) -> None:
+        """Say what was written, with a button that opens it."""
+        self._banner.ask(sentence, "Open It", lambda: self.chosen.emit(path))
 
 
 class SaveFlow(Flow):

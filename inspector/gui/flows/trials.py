@@ -13,9 +13,8 @@ from inspector.core.numbers import hexadecimal, in_bytes
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.document.trials import Experimenting, Replaying
-from inspector.gui.flows.flow import Flow
 from inspector.gui.flows.hex_overlays import ONLY_FILE
-from inspector.gui.flows.save import PATCHES
+from inspector.gui.flows.save import PATCHES, Flow
 from inspector.gui.hex.hex_pane import HexPane
 from inspector.gui.kit.files import ALL_FILES, ask_for_file, ask_for_new_file
 from inspector.gui.panels.banner import Banner

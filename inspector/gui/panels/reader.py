@@ -380,7 +380,7 @@ class ReaderPanel(QWidget):
         step = self.model.steps[position]
         self._show_state(step)
         if step.span is not None and step.span.size and self.result is not None:
-            self._document.select_step(self.result.layer, step.span, ORIGIN, wrong=not step.ok)
+            self._document.select_spans(self.result.layer, (step.span,), ORIGIN, wrong=not step.ok)
 
     def _show_state(self, step: Step) -> None:
         lines = [f"{name}: {value}" for name, value in step.state]

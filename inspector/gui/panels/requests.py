@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, rounded
-from inspector.gui.document.request_watch import RequestWatch
+from inspector.gui.document.watches import RequestWatch
 from inspector.gui.kit.building import LINE, dressed, in_column
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.listing import ListView, Rows

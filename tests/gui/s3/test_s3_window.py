@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.flows.error_actions import LABELS
+from inspector.gui.document.watches import LABELS
 from inspector.gui.kit.listing import Rows
 from inspector.gui.kit.locations import from_mime
 from inspector.gui.panels.requests import COLUMNS, LOCAL, RequestTotals, totals_details
