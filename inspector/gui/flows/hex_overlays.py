@@ -80,7 +80,7 @@ class Navigation(QObject):
         """Show the next bytes that no field explains, or those before."""
         here = self._document.selection
         message = ALL_EXPLAINED_BEFORE if backwards else ALL_EXPLAINED_AFTER
-        job = self._document.start(ArchiveRequests.next_unexplained, here.layer, here.caret, backwards)
+        job = self._document.start(ArchiveRequests.next_field, here.layer, here.caret, backwards)
         job.then(partial(self._go_to_target, message))
 
     def step_kind(self, *, backwards: bool) -> None:
@@ -91,8 +91,8 @@ class Navigation(QObject):
             return
         template = NONE_OF_KIND_BEFORE if backwards else NONE_OF_KIND_AFTER
         message = template.format(kind=field.kind, name=short(field.name))
-        place = (here.layer, here.caret)
-        job = self._document.start(ArchiveRequests.next_similar, *place, field.kind, field.name, backwards)
+        place = (here.layer, here.caret, backwards, field.kind, field.name)
+        job = self._document.start(ArchiveRequests.next_field, *place)
         job.then(partial(self._go_to_target, message))
 
     def _field(self) -> FieldRow | None:

@@ -380,13 +380,13 @@ class HexPane(QWidget):
         document, selection = self._document, self._document.selection
         if entry.kind is None or self._info is None:
             return
-        place = (self._info.layer, selection.caret, entry.kind, entry.unused, backwards)
+        place = (self._info.layer, selection.caret, backwards, entry.kind, "", entry.unused)
 
         def show(target: Target | None) -> None:
             if target is not None:
                 document.go_to(target.layer, target.start, target.stop, "step")
 
-        document.start(ArchiveRequests.next_structure, *place).then(show)
+        document.start(ArchiveRequests.next_field, *place).then(show)
 
     def _choose_structure(self, structure: Structure) -> None:
         """Select the structure whose name was clicked, or the bytes of a note."""

@@ -41,7 +41,6 @@ from inspector.operations.protocol.header_draft import (
     HeaderDraft,
     HeaderView,
     TacoEntry,
-    span_target,
 )
 
 # ---- TACO headers --------------------------------------------------------------------------------------------------
@@ -100,7 +99,7 @@ def member_target(archive: Archive, index: int) -> TacoEntry:
     """The entry that points to a member's stored bytes; raises OperationError if their location is unknown."""
     if not 0 <= index < len(archive.members) or not archive.members[index].readable:
         raise OperationError("The location of that member's data is unknown.")
-    return span_target(archive.members[index].spans[0])
+    return archive.members[index].spans[0].start, archive.members.stored(index)
 
 
 def preview(archive: Archive, draft: HeaderDraft) -> Edit:

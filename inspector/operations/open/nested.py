@@ -7,7 +7,8 @@ temporary file, and only up to the limit for contents.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from inspector.core.codes import COMPRESSED_CUT_OFF, COMPRESSED_DAMAGED, COMPRESSED_FOLLOWED
 from inspector.core.finding import Finding
@@ -59,26 +60,20 @@ def open_inside(outer: Source, names: Iterable[str], progress: Progress) -> Sour
     An empty name is the content of compressed bytes; in front of any other name they are unpacked unasked. Raises
     SourceError for what is not there or cannot be unpacked, and Cancelled.
     """
-    inner = outer
-    depth = 0
-    for name in names:
-        archive = _decoded(inner, progress)
-        while archive is None or not name:
-            depth = _deeper(depth, inner)
-            inner = _unpacked(inner, progress)
-            if not name:
-                break
-            archive = _decoded(inner, progress)
-        else:
-            depth = _deeper(depth, inner)
+    inner, waiting = outer, list(names)
+    for _ in range(MAX_DEPTH):
+        if not waiting:
+            return inner
+        archive = _decoded(inner, progress) if waiting[0] else None
+        if archive is not None:
+            name = waiting.pop(0)
             inner = _content(archive, name, f"{inner.name}!/{name}", progress)
-    return inner
-
-
-def _deeper(depth: int, inner: Source) -> int:
-    if depth == MAX_DEPTH:
+        else:
+            inner = _unpacked(inner, progress)
+            waiting = waiting[1:] if not waiting[0] else waiting
+    if waiting:
         raise SourceError(f"{visible(inner.name)} lies {MAX_DEPTH} archives deep; what is in it is not opened.")
-    return depth + 1
+    return inner
 
 
 def _decoded(source: Source, progress: Progress) -> Opened | None:
@@ -142,21 +137,6 @@ def _kept(pieces: Iterable[bytes], label: str) -> BytesSource | TemporarySource:
 # ---- compressed bytes --------------------------------------------------------------------------------------------
 
 
-class _Unpacker(Protocol):
-    """What zlib, bz2 and lzma have in common."""
-
-    @property
-    def eof(self) -> bool:
-        """Whether the stream has ended."""
-
-    @property
-    def unused_data(self) -> bytes:
-        """What comes after it."""
-
-    def decompress(self, data: bytes, max_length: int = -1, /) -> bytes:
-        """At most so many bytes of what is inside."""
-
-
 _GZIP, _BZIP2, _XZ = b"\x1f\x8b\x08", b"BZh", b"\xfd7zXZ\0"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
@@ -172,18 +152,17 @@ def _method(source: Source, at: int = 0) -> bytes | None:
     return next((each for each in (_GZIP, _BZIP2, _XZ, _ZSTD) if head.startswith(each)), None)
 
 
-def _new_unpacker(method: bytes) -> Callable[[], _Unpacker]:
-    if method == _GZIP:
-        import zlib
-
-        return lambda: zlib.decompressobj(31)
-    if method == _BZIP2:
-        import bz2
-
-        return bz2.BZ2Decompressor
+def _new_unpacker(method: bytes) -> Callable[[], Any]:
+    import bz2  # few files are unpacked
     import lzma
+    import zlib
 
-    return lambda: lzma.LZMADecompressor(memlimit=_MAX_LZMA_BYTES)
+    made: dict[bytes, Callable[[], Any]] = {
+        _GZIP: partial(zlib.decompressobj, 31),
+        _BZIP2: bz2.BZ2Decompressor,
+        _XZ: partial(lzma.LZMADecompressor, memlimit=_MAX_LZMA_BYTES),
+    }
+    return made[method]
 
 
 def _unpacked(source: Source, progress: Progress) -> Source:
@@ -271,7 +250,7 @@ class _Unpacking:
         if not stream.ended:
             raise EOFError("it is cut off")
 
-    def _streams(self, new: Callable[[], _Unpacker]) -> Iterator[bytes]:
+    def _streams(self, new: Callable[[], Any]) -> Iterator[bytes]:
         """The content of compressed streams, one after another; zeros behind them are padding."""
         unpacker, begun, ended = new(), False, False
         at = 0
@@ -297,7 +276,7 @@ class _Unpacking:
             raise EOFError("it is cut off")
 
 
-def _fed(unpacker: _Unpacker, data: bytes) -> Iterator[bytes]:
+def _fed(unpacker: Any, data: bytes) -> Iterator[bytes]:
     """What comes out for these bytes; for gzip, all that comes out before an error."""
     import zlib
 

@@ -169,11 +169,6 @@ def with_changes(draft: HeaderDraft, entries: Mapping[int, TacoEntry], count: in
     return draft if count is None else replace(draft, count=count)
 
 
-def span_target(span: Span) -> TacoEntry:
-    """The entry that points to a span of the file."""
-    return span.start, span.size
-
-
 def _used(draft: HeaderDraft, index: int) -> None:
     if not 0 <= index < draft.count:
         words = f"entries 0 to {draft.count - 1} are" if draft.count > 1 else "entry 0 is" if draft.count else "none is"

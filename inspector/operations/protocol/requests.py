@@ -69,7 +69,7 @@ else:
         jobs="check forget_past_writes import_patch plan_repairs profiles reload repair_checksums",
         shows="arrange attempt bands build_tree census compare_readers content content_of_file crash_matrix damage_step"
         " decode diagram edits_before find_datapoint find_fields follow_reader name_causes"
-        " name_members next_similar next_structure next_unexplained overview"
+        " name_members next_field overview"
         " past_writes plan_extraction preview search show_experiment show_replay verdict_counts verdict_overview",
         writes="copy_shown export export_member export_members export_patch extract salvage save_copy save_experiment"
         " save_experiment_patch save_replay",

@@ -214,53 +214,41 @@ class Navigation(Reading):
         """The first match at or after ``start``, backwards the last before it. Raises SourceError and Cancelled."""
         return search(self.now.layers[layer].source, pattern, start, backwards, ignore_case, progress)
 
-    def next_unexplained(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Target | None:
-        """The nearest bytes beyond ``offset`` that nothing explains, None where there are none. Raises Cancelled."""
-        return self._nearest(
-            progress, layer, lambda field: field.kind.shape is Shape.UNCLAIMED, _UNEXPLAINED_ROLES, offset, backwards
-        )
-
-    def next_similar(
-        self, progress: Progress, layer: int, offset: int, kind: Kind, name: str, backwards: bool
-    ) -> Target | None:
-        """The nearest field beyond ``offset`` of a kind, of plain values also of the name. Raises Cancelled."""
-
-        def is_alike(field: Field) -> bool:
-            return field.kind is kind and (not kind.is_value or field.name == name)
-
-        chain = locate(self.now.layers[layer].fields(), offset)
-        start = next((field.start for _, field in reversed(chain) if is_alike(field)), offset)
-        return self._nearest(progress, layer, is_alike, 0, start, backwards)
-
-    def next_structure(
-        self, progress: Progress, layer: int, offset: int, kind: Kind, unused: bool, backwards: bool
-    ) -> Target | None:
-        """The nearest structure of a kind beyond ``offset``, in use or not, or else the first from the other end.
-
-        Raises Cancelled.
-        """
-        family = family_of(kind)
-        roles = _UNEXPLAINED_ROLES if kind.shape is Shape.UNCLAIMED else 0 if family is None else family_bit(family)
-
-        def is_one(field: Field) -> bool:
-            return field.kind is kind and field.unused is unused
-
-        end = self.now.layers[layer].source.size if backwards else -1
-        places = (self._nearest(progress, layer, is_one, roles, start, backwards) for start in (offset, end))
-        return next(filter(None, places), None)
-
-    def _nearest(
+    def next_field(
         self,
         progress: Progress,
         layer: int,
-        matches: Callable[[Field], bool],
-        roles: int,
         offset: int,
         backwards: bool,
+        kind: Kind | None = None,
+        name: str = "",
+        unused: bool | None = None,
     ) -> Target | None:
+        """The nearest field of a kind beyond ``offset``; for no kind, the nearest bytes that nothing explains.
+
+        ``name``: beyond that field of the kind which owns the byte; of plain values only those of the name. ``unused``:
+        those in use or not, and where there is none, the first from the other end. Raises Cancelled.
+        """
+        family = None if kind is None or name else family_of(kind)
+        is_unexplained = kind is None or kind.shape is Shape.UNCLAIMED
+        roles = _UNEXPLAINED_ROLES if is_unexplained else 0 if family is None else family_bit(family)
+
+        def is_one(field: Field) -> bool:
+            if kind is None:
+                return field.kind.shape is Shape.UNCLAIMED
+            is_named = not name or not kind.is_value or field.name == name
+            return field.kind is kind and is_named and unused in (None, field.unused)
+
         progress.begin("Searching", 0)
-        fields = self.now.layers[layer].fields()
-        found = FieldSearch(matches, roles, offset, backwards, progress).among(fields)
+        shown = self.now.layers[layer]
+        fields, starts = shown.fields(), [offset]
+        if name:
+            chain = reversed(locate(fields, offset))
+            starts = [next((field.start for _, field in chain if is_one(field)), offset)]
+        if unused is not None:
+            starts.append(shown.source.size if backwards else -1)
+        every = (FieldSearch(is_one, roles, start, backwards, progress).among(fields) for start in starts)
+        found = next(filter(None, every), None)
         return None if found is None else Target(layer, *found)
 
     def find_datapoint(self, progress: Progress, expression: str) -> Target:

@@ -99,14 +99,14 @@ def test_the_next_of_a_kind_is_found_both_ways_and_around_the_end(opened: Opened
     session = opened("two-entries.tacozip")
 
     def next_from(offset: int, backwards: bool, unused: bool = True) -> int:
-        found = session.next_structure(Progress(), 0, offset, TACO_ENTRY, unused, backwards)
+        found = session.next_field(Progress(), 0, offset, backwards, TACO_ENTRY, unused=unused)
         assert found is not None
         return found.start
 
     assert [next_from(0, False), next_from(0x4D, False), next_from(0x8D, False)] == [0x4D, 0x5D, 0x4D]
     assert [next_from(0x4D, True), next_from(0x60, True)] == [0x8D, 0x5D]
     assert next_from(0x2D, False, unused=False) == 0x3D
-    assert session.next_structure(Progress(), 0, 0, FOOTER, False, False) is None
+    assert session.next_field(Progress(), 0, 0, False, FOOTER, unused=False) is None
 
 
 def test_the_map_knows_the_families_of_each_stretch(opened: Opened) -> None:

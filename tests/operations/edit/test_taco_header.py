@@ -12,7 +12,6 @@ import tacozip
 
 from inspector.core.edit import OverlaySource
 from inspector.core.source import BytesSource
-from inspector.core.span import Span
 from inspector.operations.edit.edits import header_draft, header_view, member_target, preview
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open import opening
@@ -27,7 +26,6 @@ from inspector.operations.protocol.header_draft import (
     remove,
     set_count,
     set_entry,
-    span_target,
     with_changes,
 )
 from tests.formats import archives
@@ -178,7 +176,6 @@ def test_what_cannot_be_is_refused(operation: Callable[[], HeaderDraft]) -> None
 def test_members_and_stretches_become_entries(archive: opening.Opened) -> None:
     member = archive.members[1]
     assert member_target(archive, 1) == (member.spans[0].start, member.stored)
-    assert span_target(Span(5, 8)) == (5, 3)
     with pytest.raises(OperationError):
         member_target(archive, 99)
 

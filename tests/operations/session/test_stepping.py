@@ -23,7 +23,7 @@ Sample = Callable[[str], Path]
 
 
 def unexplained(session: ArchiveSession, offset: int, backwards: bool = False) -> Target | None:
-    return session.next_unexplained(Progress(), 0, offset, backwards)
+    return session.next_field(Progress(), 0, offset, backwards)
 
 
 def test_a_gap_is_found_from_either_side(sample: Sample) -> None:
@@ -50,18 +50,18 @@ def test_a_whole_archive_has_nothing_unexplained(sample: Sample) -> None:
 def test_the_next_of_a_kind_of_plain_values_has_the_same_name(sample: Sample) -> None:
     session = opened(sample("plain.zip"))
     here = next(at for at in range(200) if session.explain(0, at).fields[-1].name == "crc-32")
-    found = session.next_similar(Progress(), 0, here, Kind.DIGEST, "crc-32", False)
+    found = session.next_field(Progress(), 0, here, False, Kind.DIGEST, "crc-32")
     assert found is not None
     assert found.start > here
     assert session.explain(0, found.start).fields[-1].name == "crc-32"
-    assert session.next_similar(Progress(), 0, found.start, Kind.DIGEST, "crc-32", True) == Target(0, here, here + 4)
+    assert session.next_field(Progress(), 0, found.start, True, Kind.DIGEST, "crc-32") == Target(0, here, here + 4)
 
 
 def test_within_a_field_the_one_before_is_another_field(sample: Sample) -> None:
     session = opened(sample("plain.tar"))
-    second = session.next_similar(Progress(), 0, 0, TAR_HEADER, "header", False)
+    second = session.next_field(Progress(), 0, 0, False, TAR_HEADER, "header")
     assert second is not None
-    assert session.next_similar(Progress(), 0, second.start + 5, TAR_HEADER, "header", True) == Target(0, 0, 512)
+    assert session.next_field(Progress(), 0, second.start + 5, True, TAR_HEADER, "header") == Target(0, 0, 512)
 
 
 def test_it_can_be_cancelled() -> None:

@@ -46,7 +46,6 @@ from inspector.operations.protocol.header_draft import (
     remove,
     set_count,
     set_entry,
-    span_target,
 )
 from inspector.operations.protocol.replay_views import StepKind, StepView
 from inspector.operations.protocol.requests import ArchiveRequests
@@ -250,7 +249,7 @@ class HeaderPanel(QWidget):
         """Point the current entry to the selected bytes."""
         span, row = self._target_span(), self._row()
         if span is not None:
-            self._change(lambda draft: set_entry(draft, row, span_target(span)))
+            self._change(lambda draft: set_entry(draft, row, (span.start, span.size)))
 
     def point_to_member(self) -> None:
         """Point the current entry to the data of the selected member."""
