@@ -106,7 +106,7 @@ class Document(QObject):
         self._hover = Latest(self._explain, self.hovered.emit)
         self._poll_timer = QTimer(self)
         self._poll_timer.timeout.connect(self._poll)
-        self.start(ArchiveRequests.decode).then(self._decoded, self._not_decoded)
+        self.start(ArchiveRequests.decode)
         self._poll_timer.start(FIRST_POLL_MS)
 
     @property
@@ -203,21 +203,9 @@ class Document(QObject):
     def _job_over(self, job: Job[Any]) -> None:
         if self._jobs.get(job.request) is job:
             del self._jobs[job.request]
-        if job.request is ArchiveRequests.decode and job.cancelled:  # its answer is not delivered
-            self._end_decoding()
-
-    def _decoded(self, status: Status) -> None:
-        self._take_status(status)
-        self._end_decoding()  # asks again: the answer to an earlier question may come after this one
-
-    def _not_decoded(self, sentence: str) -> None:
-        self.reported.emit(sentence)
-        self._end_decoding()
-
-    def _end_decoding(self) -> None:
-        if self._poll_timer.isActive():  # the worker lives
+        if job.request is ArchiveRequests.decode and self._poll_timer.isActive():  # the worker lives
             self._poll_timer.stop()
-            self.refresh_all()
+            self.refresh_all()  # asks for the status too: one asked for earlier may come after the answer to this job
 
     def refresh_all(self) -> None:
         """Refresh everything after the archive was decoded: rows, and the field at the caret, may have changed."""
@@ -460,18 +448,13 @@ class Document(QObject):
 
         def found(offset: int | None) -> None:
             if offset is None:
-                self.reported.emit(_not_found(self.layer_info(layer), backwards))
+                info = self.layer_info(layer)
+                kind, end = (info.kind if info is not None else LayerKind.FILE).value, "start" if backwards else "end"
+                self.reported.emit(f"Not found between here and the {end} of the {kind}.")
             else:
                 self.go_to(layer, offset, offset + len(pattern), "find")
 
         self.start(ArchiveRequests.search, layer, pattern, start, backwards, ignore_case).then(found)
-
-
-def _not_found(info: LayerInfo | None, backwards: bool) -> str:
-    layer = (info.kind if info is not None else LayerKind.FILE).value
-    if backwards:
-        return f"Not found between here and the start of the {layer}."
-    return f"Not found between here and the end of the {layer}."
 
 
 class Selection(Struct, frozen=True):

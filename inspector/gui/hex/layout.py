@@ -345,8 +345,7 @@ class Cursor:
 # ---- the clipboard ---------------------------------------------------------------------------------------------------
 
 MAX_COPY_BYTES = 4 << 20
-"""The most bytes copied at once: as a C array they are 25 MB of text."""
-_PER_LINE = 16
+"""The most bytes copied at once: they are 12 MB of text."""
 
 
 class CopyFormat(StrEnum):
@@ -354,19 +353,11 @@ class CopyFormat(StrEnum):
 
     HEX = "Hex"
     TEXT = "Text"
-    C = "C Array"
-    PYTHON = "Python Bytes"
 
 
 def formatted(data: bytes, copy_format: CopyFormat) -> str:
     """``data`` as text in one of the formats."""
-    lines = [data[at : at + _PER_LINE] for at in range(0, len(data), _PER_LINE)]
     if copy_format is CopyFormat.HEX:
         return data.hex(" ").upper()
-    if copy_format is CopyFormat.C:
-        body = "".join(f"    {', '.join(f'0x{byte:02X}' for byte in line)},\n" for line in lines)
-        return f"const unsigned char data[{len(data)}] = {{\n{body}}};\n"
-    if copy_format is CopyFormat.PYTHON:
-        return "(\n" + "".join(f"    {line!r}\n" for line in lines) + ")" if len(lines) > 1 else repr(data)
     # UTF-8; invalid bytes become U+FFFD, and so does NUL, which truncates the clipboard of many systems.
     return data.decode("utf-8", "replace").replace("\0", "\N{REPLACEMENT CHARACTER}")

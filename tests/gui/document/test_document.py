@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 from pytestqt.qtbot import QtBot
 
 from inspector.core.span import Span
@@ -15,7 +14,7 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Client
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.views import ContentInfo, LayerKind, SortKey, Stage, Status
+from inspector.operations.protocol.views import ContentInfo, LayerKind, SortKey, Stage
 from tests.gui.conftest import WAIT
 
 Open = Callable[[str | Path], Document]
@@ -49,19 +48,6 @@ def test_the_bytes_shown_are_asked_for_once_for_a_state(
     show("journey.caf")
     assert asked
     assert len(asked) == len(set(asked))
-
-
-def test_a_status_that_comes_after_a_later_one_does_not_stay(monkeypatch: pytest.MonkeyPatch, opened: Open) -> None:
-    decoded = Document._decoded
-
-    def overtaken(document: Document, status: Status) -> None:
-        decoded(document, status)
-        document._take_status(replace(status, stage=Stage.DECODING, members=0, generation=status.generation - 1))
-
-    monkeypatch.setattr(Document, "_decoded", overtaken)
-    document = opened("journey.caf")
-    assert document.status.stage is Stage.READY
-    assert document.status.members == 8
 
 
 def test_a_member_selects_its_bytes_and_field(opened: Open, qtbot: QtBot) -> None:

@@ -1,11 +1,6 @@
 from __future__ import annotations
 
-import ast
-import re
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from inspector.core.span import Span
 from inspector.gui.hex.layout import CopyFormat, Layout, formatted, pieces_of, row_text
@@ -20,21 +15,6 @@ def test_hex() -> None:
 )
 def test_text(data: bytes, text: str) -> None:
     assert formatted(data, CopyFormat.TEXT) == text
-
-
-def test_a_c_array_has_sixteen_bytes_a_line() -> None:
-    lines = formatted(bytes(range(18)), CopyFormat.C).splitlines()
-
-    assert lines[0] == "const unsigned char data[18] = {"
-    assert lines[1].count("0x") == 16
-    assert lines[2:] == ["    0x10, 0x11,", "};"]
-
-
-@given(st.binary(min_size=1, max_size=100))
-def test_what_is_copied_can_be_read_back(data: bytes) -> None:
-    assert bytes.fromhex(formatted(data, CopyFormat.HEX)) == data
-    assert ast.literal_eval(formatted(data, CopyFormat.PYTHON)) == data
-    assert bytes(int(each, 16) for each in re.findall(r"0x(\w\w)", formatted(data, CopyFormat.C))) == data
 
 
 # ---- the characters of a row ---------------------------------------------------------------------------------------
