@@ -95,7 +95,7 @@ def run(locations: Sequence[str], *, new_window: bool = False, compare: Sequence
     theme.apply(app, settings.theme)
     window = Window(settings)
     theme.on_system_change(app, window.appearance.show_theme)
-    window.reports.install()
+    window.help.install()
     app.asked.connect(window.open_location)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the event loop would delay Python's own handler
     if this is None or this.is_first():  # a further window is not what was last open

@@ -23,8 +23,7 @@ from inspector.gui.app.actions.bookmarks import Bookmarks
 from inspector.gui.app.actions.comparisons import Comparisons
 from inspector.gui.app.actions.menus import Menus
 from inspector.gui.app.actions.s3_actions import S3Actions
-from inspector.gui.app.help.command_help import CommandHelp
-from inspector.gui.app.help.reports import Reports
+from inspector.gui.app.help import TITLE, Help
 from inspector.gui.app.start_page import Sessions, StartPage
 from inspector.gui.app.tabs import Tabs, WaitingTab
 from inspector.gui.app.toolbar import ToolBar
@@ -44,7 +43,6 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
 
 
-TITLE = "Archive Inspector"
 MAX_TABS_AT_ONCE = 5
 """The most locations dropped, pasted or chosen together that have a tab each."""
 DEFAULT_SIZE = QSize(1280, 800)
@@ -81,10 +79,7 @@ class Window(DropZone, QMainWindow):
         self.create_actions = CreateActions(*parts)
         self.comparisons = Comparisons(*parts, self.temp_dir)
         self.bookmarks = Bookmarks(*parts, menus["Go"])
-        self.command_help = CommandHelp(self, self.actions_, self.settings, self.tabs)
-        self.reports = Reports(
-            self, self.message, self.settings, lambda: [tab.document.status for tab in self.tabs.all()]
-        )
+        self.help = Help(self, self.message, self.settings, self.actions_, self.tabs)
         self.s3_actions = S3Actions(*parts, self.audits, self.status_line)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.start_page)
@@ -173,7 +168,7 @@ class Window(DropZone, QMainWindow):
         self.s3_actions.attach(tab)
         self.bookmarks.attach(tab)
         tab.document.statusChanged.connect(self._show_header_button)
-        tab.document.client.died.connect(self.reports.worker_died)
+        tab.document.client.died.connect(self.help.worker_died)
         tab.document.statusChanged.connect(partial(self._audit_folder, tab))
         for changed in (tab.editing.changed, tab.experiment.changed, tab.replaying.changed, tab.document.statusChanged):
             changed.connect(self.tabs.update_titles)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from PySide6.QtCore import QByteArray, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QByteArray, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QIconEngine, QPainter, QPaintEvent, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QWidget
@@ -114,8 +114,9 @@ class _Engine(QIconEngine):
     def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:  # noqa: ARG002
         """The pixmap for ``size`` logical pixels of ``scale`` device pixels each."""
         side = round(min(size.width(), size.height()) * scale)
-        picture = _scaled(self._name, self._colour(mode), self._inside(mode), side, scale)
-        return _faded(picture) if mode is QIcon.Mode.Disabled else picture
+        return _drawn(
+            self._name, self._colour(mode), side, self._inside(mode), scale, disabled=mode is QIcon.Mode.Disabled
+        )
 
     def _colour(self, mode: QIcon.Mode) -> str:
         palette, scheme = _palette_and_scheme()
@@ -163,29 +164,15 @@ def _renderer(name: str, colour: str, inside: str) -> QSvgRenderer:
 
 
 @cache
-def _scaled(name: str, colour: str, inside: str, side: int, scale: float) -> QPixmap:
-    picture = QPixmap(_drawn(name, colour, side, inside))
-    picture.setDevicePixelRatio(scale)
-    return picture
-
-
-def _drawn(name: str, colour: str, side: int, inside: str = INNER_COLOUR) -> QPixmap:
-    picture = _empty(QSize(side, side))
+def _drawn(
+    name: str, colour: str, side: int, inside: str = INNER_COLOUR, scale: float = 1.0, disabled: bool = False
+) -> QPixmap:
+    picture = QPixmap(side, side)
+    picture.fill(Qt.GlobalColor.transparent)
     with QPainter(picture) as painter:
         _renderer(name, colour, inside).render(painter, QRectF(0, 0, side, side))
-    return picture
-
-
-def _faded(picture: QPixmap) -> QPixmap:
-    faded = _empty(picture.size())
-    faded.setDevicePixelRatio(picture.devicePixelRatio())
-    with QPainter(faded) as painter:
-        painter.setOpacity(DISABLED_OPACITY)
-        painter.drawPixmap(QPoint(0, 0), picture)
-    return faded
-
-
-def _empty(size: QSize) -> QPixmap:
-    picture = QPixmap(size)
-    picture.fill(QColor(Qt.GlobalColor.transparent))
+        if disabled:
+            painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_DestinationIn)
+            painter.fillRect(0, 0, side, side, QColor.fromRgbF(0, 0, 0, DISABLED_OPACITY))
+    picture.setDevicePixelRatio(scale)
     return picture

@@ -150,11 +150,14 @@ class PagedTree(DraggableRows, NumberedTree[_Node]):
         if node.is_range and node.total > MAX_GROUP_ROWS:
             self._append_ranges(number)
             return
-        generation = self._generation
+        self._fetch(number, self._receive)
+
+    def _fetch(self, number: int, take: Callable[[int, Page[Any]], object]) -> None:
+        node, generation = self._nodes[number], self._generation
 
         def deliver(page: Page[Any]) -> None:
             if generation == self._generation:
-                self._receive(number, page)
+                take(number, page)
 
         self.fetch(node.key, node.first, min(node.total, MAX_GROUP_ROWS), deliver)
 
@@ -168,23 +171,14 @@ class PagedTree(DraggableRows, NumberedTree[_Node]):
             self._append(number, [_Node(number, i, self.key(row), row) for i, row in enumerate(page.rows)])
         self._descend()
 
-    def _fetch_again(self, number: int) -> None:
-        self._stale.discard(number)
-        node, generation = self._nodes[number], self._generation
-
-        def deliver(page: Page[Any]) -> None:
-            if generation != self._generation:
-                return
-            for child, row in zip((self._nodes[child] for child in node.children), page.rows, strict=False):
-                if self._name(row) == self._name(child.row):
-                    child.row = row
-            first, last = self._index(node.children[0]), self._index(node.children[-1])
-            self.dataChanged.emit(first, last.siblingAtColumn(len(self.columns) - 1))
-
-        self.fetch(node.key, node.first, min(node.total, MAX_GROUP_ROWS), deliver)
-
-    def _name(self, row: Any) -> Any:
-        return self.cell(row, 0, Qt.ItemDataRole.DisplayRole)
+    def _replace(self, number: int, page: Page[Any]) -> None:
+        """Take rows that were fetched anew, each for the one of the same name."""
+        children, name = self._nodes[number].children, Qt.ItemDataRole.DisplayRole
+        for child, row in zip((self._nodes[child] for child in children), page.rows, strict=False):
+            if self.cell(row, 0, name) == self.cell(child.row, 0, name):
+                child.row = row
+        last = self._index(children[-1]).siblingAtColumn(len(self.columns) - 1)
+        self.dataChanged.emit(self._index(children[0]), last)
 
     def _append_ranges(self, number: int) -> None:
         node = self._nodes[number]
@@ -257,7 +251,8 @@ class PagedTree(DraggableRows, NumberedTree[_Node]):
         node = self._at(index)
         if not node.is_range:
             if node.parent in self._stale:
-                self._fetch_again(node.parent)
+                self._stale.discard(node.parent)
+                self._fetch(node.parent, self._replace)
             return self.cell(node.row, index.column(), role)
         if role == Qt.ItemDataRole.DisplayRole and index.column() == 0:
             return f"{node.first + 1:,} – {node.first + node.total:,}"

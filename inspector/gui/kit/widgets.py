@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from functools import reduce
-from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import (
     QAbstractItemModel,
@@ -24,7 +22,6 @@ from PySide6.QtGui import (
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
-    QMouseEvent,
     QPainter,
     QPaintEvent,
     QResizeEvent,
@@ -53,7 +50,7 @@ from PySide6.QtWidgets import (
 from inspector.gui.kit.building import dressed, in_column, in_row, page_of
 from inspector.gui.kit.icons import icon
 from inspector.gui.kit.style import GRID, ICON_PX, Rows, row_height, secondary
-from inspector.gui.kit.text import DIGEST_GAP, breakable, plain, without_breaks
+from inspector.gui.kit.text import breakable, plain, without_breaks
 
 INDENTATION = 3 * GRID
 """Indentation of a tree level in pixels; small, since fields nest deeply in narrow panels."""
@@ -63,19 +60,9 @@ MIN_DETAIL_LINES = 3
 
 def debounce(owner: QObject, milliseconds: int, call: Callable[[], object]) -> QTimer:
     """A timer that calls once, that long after its last start."""
-    timer = QTimer(owner)
-    timer.setSingleShot(True)
-    timer.setInterval(milliseconds)
+    timer = QTimer(owner, singleShot=True, interval=milliseconds)
     timer.timeout.connect(call)
     return timer
-
-
-@runtime_checkable
-class Copies(Protocol):
-    """A widget with its own copy command."""
-
-    def copy(self) -> None:
-        """Copy the selection."""
 
 
 def tree_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> QTreeView:
@@ -157,10 +144,7 @@ def select_row(view: QAbstractItemView, index: QModelIndex, scroll: bool) -> Non
 
 def sentence_label(text: str = "") -> QLabel:
     """A label for plain text that wraps."""
-    label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    return label
+    return QLabel(text, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
 
 
 def label_of(text: str, field: QWidget) -> QLabel:
@@ -172,8 +156,7 @@ def label_of(text: str, field: QWidget) -> QLabel:
 
 def push_button(text: str, tip: str = "", pressed: Callable[[], object] | SignalInstance | None = None) -> QPushButton:
     """A button that Enter presses only while it has the focus, and what it does."""
-    button = QPushButton(text, autoDefault=False)
-    button.setToolTip(tip)
+    button = dressed(QPushButton(text, autoDefault=False), toolTip=tip)
     if pressed is not None:
         button.clicked.connect(pressed)
     return button
@@ -185,16 +168,18 @@ class Emptiable(QStackedWidget):
     def __init__(self, *views: QWidget) -> None:
         super().__init__()
         self._act: Callable[[], object] = bool
-        self.action: QPushButton | None = None
-        """What can be done next; None as long as nothing could be done."""
-        self.sentence = secondary(sentence_label())
-        self.sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.sentence = secondary(dressed(sentence_label(), alignment=Qt.AlignmentFlag.AlignCenter))
         self.sentence.setContentsMargins(4 * GRID, 2 * GRID, 4 * GRID, 2 * GRID)
-        self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
-        self._empty: QWidget = self.sentence
+        self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.action = dressed(push_button("", "", self._run_action), objectName="link", flat=True)
+        self.action.setAutoDefault(True)  # Enter presses it
+        self._empty = page_of(in_column(1, self.sentence, in_row(1, self.action, 1), 1))
         for view in views:
             self.addWidget(view)
         self.addWidget(self._empty)
+
+    def _run_action(self) -> None:
+        self._act()
 
     def show_view(self, view: QWidget) -> None:
         """Show one of the views."""
@@ -206,25 +191,12 @@ class Emptiable(QStackedWidget):
         """The visible sentence; empty while a view is shown."""
         return self.sentence.text() if self.currentWidget() is self._empty else ""
 
-    def _run_action(self) -> None:
-        self._act()
-
     def show_sentence(self, sentence: str, action: str = "", act: Callable[[], object] = bool) -> None:
         """Show a sentence instead of a view, and a button named ``action`` that does what can be done next."""
         self.sentence.setText(sentence)
         self._act = act
-        if action and self.action is None:
-            # The sentence and what can be done in one page; most lists never need it.
-            self.action = dressed(push_button(action, "", self._run_action), objectName="link", flat=True)
-            self.action.setAutoDefault(True)  # Enter presses it
-            self.removeWidget(self.sentence)
-            self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-            self._empty = page_of(in_column(1, self.sentence, in_row(1, self.action, 1), 1))
-            self.addWidget(self._empty)
-            self.sentence.show()
-        if self.action is not None:
-            self.action.setText(action)
-            self.action.setVisible(bool(action))
+        self.action.setText(action)
+        self.action.setVisible(bool(action))
         self.setAccessibleName(sentence)
         self.setCurrentWidget(self._empty)
 
@@ -273,14 +245,6 @@ class SelectableLabel(QLabel):
         """Copy the selection, or else all text."""
         QGuiApplication.clipboard().setText(without_breaks(self.selectedText() or self.text()))
 
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Select a word as a whole, such as a digest, also where breaks were added in it."""
-        super().mouseDoubleClickEvent(event)
-        start = self.selectionStart()
-        for word in _WORD.finditer(self.text()):
-            if word.start() <= start < word.end():
-                self.setSelection(word.start(), len(word[0]))
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
@@ -292,9 +256,6 @@ class SelectableLabel(QLabel):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction("Copy").triggered.connect(self.copy)
         menu.popup(event.globalPos())
-
-
-_WORD = re.compile(rf"[\w{DIGEST_GAP}]+")
 
 
 class Details(QScrollArea):
@@ -388,11 +349,9 @@ class ElidedBox(QComboBox):
         middle = Qt.TextElideMode.ElideMiddle
         option.currentText = self.fontMetrics().elidedText(option.currentText, middle, place.width() - 4)
         painter = QStylePainter(self)
-        try:
-            painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
-            painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
-        finally:
-            painter.end()
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.end()
 
 
 class FlowLayout(QLayout):
@@ -472,8 +431,8 @@ def _selected_lines(view: QTreeView | QTableView) -> Iterator[str]:
 def copy_cells(focus: QWidget | None) -> bool:
     """Copy the selected rows, or the current cell, of a view; returns whether ``focus`` is one."""
     several = QAbstractItemView.SelectionMode.ExtendedSelection
-    if isinstance(focus, Copies):
-        focus.copy()
+    if callable(own := getattr(focus, "copy", None)):
+        own()
     elif isinstance(focus, QTreeView | QTableView) and focus.selectionMode() is several:
         QGuiApplication.clipboard().setText("\n".join(_selected_lines(focus)))
     elif isinstance(focus, QAbstractItemView):

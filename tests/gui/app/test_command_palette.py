@@ -8,7 +8,7 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.actions.actions import ACTIONS
-from inspector.gui.app.help.command_palette import CommandPalette, command_entries
+from inspector.gui.app.command_palette import CommandPalette, command_entries
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences
 from tests.gui.conftest import Show, dialog_of, press

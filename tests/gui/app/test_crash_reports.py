@@ -8,29 +8,30 @@ import sys
 import threading
 
 import pytest
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QTimer, qVersion
 from PySide6.QtGui import QGuiApplication, QPaintEvent
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.help.reports import Reports
+from inspector import __version__
+from inspector.gui.app.help import Help
 from inspector.gui.app.window import Window
 from inspector.operations.protocol.requests import ArchiveRequests
-from tests.gui.conftest import WAIT, Show, settle
+from tests.gui.conftest import WAIT, Show, press, settle
 
 CANARY = "/home/anna/payroll.caf"
 
 
 @pytest.fixture
-def reports(window: Window, monkeypatch: pytest.MonkeyPatch) -> Reports:
+def reports(window: Window, monkeypatch: pytest.MonkeyPatch) -> Help:
     """Those of a window, its hooks in place as in the running program."""
     for owner, name in ((sys, "excepthook"), (threading, "excepthook"), (sys, "unraisablehook")):
         monkeypatch.setattr(owner, name, getattr(owner, name))
-    window.reports.install()
-    return window.reports
+    window.help.install()
+    return window.help
 
 
-def told(reports: Reports) -> str:
+def told(reports: Help) -> str:
     return "\n\n".join(reports.kept)
 
 
@@ -39,7 +40,7 @@ def fail() -> None:
 
 
 def test_a_mistake_in_a_slot_is_told_without_what_is_the_users(
-    reports: Reports, qtbot: QtBot, capsys: pytest.CaptureFixture[str]
+    reports: Help, qtbot: QtBot, capsys: pytest.CaptureFixture[str]
 ) -> None:
     QTimer.singleShot(0, fail)
     with qtbot.waitSignal(reports.noted, timeout=WAIT):
@@ -58,7 +59,7 @@ class Bad(QWidget):
 
 
 def test_a_mistake_in_painting_is_told_once_however_often_it_happens(
-    reports: Reports, window: Window, qtbot: QtBot
+    reports: Help, window: Window, qtbot: QtBot
 ) -> None:
     bad = Bad()
     qtbot.addWidget(bad)
@@ -75,14 +76,14 @@ def test_a_mistake_in_painting_is_told_once_however_often_it_happens(
     assert window.message.isHidden()
 
 
-def test_a_mistake_in_a_thread_is_told_in_the_windows(reports: Reports, qtbot: QtBot) -> None:
+def test_a_mistake_in_a_thread_is_told_in_the_windows(reports: Help, qtbot: QtBot) -> None:
     with qtbot.waitSignal(reports.noted, timeout=WAIT):
         threading.Thread(target=fail).start()
     qtbot.waitUntil(lambda: bool(reports.kept))
     assert "window, in a thread" in told(reports)
 
 
-def test_a_mistake_where_none_can_be_raised_is_told(reports: Reports) -> None:
+def test_a_mistake_where_none_can_be_raised_is_told(reports: Help) -> None:
     class Ends:
         def __del__(self) -> None:
             fail()
@@ -91,20 +92,10 @@ def test_a_mistake_where_none_can_be_raised_is_told(reports: Reports) -> None:
     assert "where none can be raised" in told(reports)
 
 
-def test_many_different_mistakes_stay_a_short_report(reports: Reports) -> None:
+def test_many_different_mistakes_stay_a_short_report(reports: Help) -> None:
     for number in range(50):
         reports.note(LookupError(), f"part {number}")
     assert told(reports).count("LookupError") == 5
-
-
-def test_the_reports_can_be_copied_with_the_diagnostics(reports: Reports, window: Window) -> None:
-    reports.note(LookupError(CANARY), "window")
-    reports.note(KeyError(CANARY), "window")
-    window.message.button.click()
-    text = QGuiApplication.clipboard().text()
-    assert text.endswith(told(reports))
-    assert "Libraries: " in text
-    assert CANARY not in text
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are ended in another way there")
@@ -113,13 +104,13 @@ def test_a_worker_that_dies_is_told_with_its_exit_status(show: Show, window: Win
     process = tab.document.client.link.process
     assert process is not None
     assert process.pid is not None
-    with qtbot.waitSignals([tab.document.lost, window.reports.noted], timeout=WAIT):
+    with qtbot.waitSignals([tab.document.lost, window.help.noted], timeout=WAIT):
         os.kill(process.pid, signal.SIGKILL)
-    assert "Exit status: -9 (SIGKILL)" in told(window.reports)
+    assert "Exit status: -9 (SIGKILL)" in told(window.help)
 
 
 def test_a_mistake_in_a_worker_or_the_window_is_told_and_both_go_on(
-    reports: Reports, show: Show, window: Window, qtbot: QtBot
+    reports: Help, show: Show, window: Window, qtbot: QtBot
 ) -> None:
     tab = show("plain.zip")
     sentences: list[str] = []
@@ -136,7 +127,24 @@ def test_a_mistake_in_a_worker_or_the_window_is_told_and_both_go_on(
     assert tab.document.explanation.offset == 100
 
 
-def test_being_interrupted_is_no_mistake(reports: Reports, capsys: pytest.CaptureFixture[str]) -> None:
+def test_being_interrupted_is_no_mistake(reports: Help, capsys: pytest.CaptureFixture[str]) -> None:
     sys.excepthook(KeyboardInterrupt, KeyboardInterrupt(), None)
     assert not reports.kept
     assert "KeyboardInterrupt" in capsys.readouterr().err
+
+
+def test_diagnostics_name_versions_and_what_went_wrong_and_nothing_that_is_open(
+    reports: Help, show: Show, window: Window
+) -> None:
+    show("journey.caf")
+    reports.note(LookupError(CANARY), "window")
+    window.message.button.click()
+    told_first = QGuiApplication.clipboard().text()
+    press(window, "copy_diagnostics")
+    text = QGuiApplication.clipboard().text()
+    assert text.startswith(f"Archive Inspector {__version__}, diagnostics")
+    assert f"Qt {qVersion()}" in text
+    assert text.endswith(told(reports))
+    assert told_first == text
+    assert window.message.text.text().startswith("Diagnostics were copied")
+    assert [each for each in ("journey", CANARY) if each in text] == []

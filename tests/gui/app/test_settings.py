@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QSpinBox
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.help.command_palette import CommandPalette
+from inspector.gui.app.command_palette import CommandPalette
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.settings import SettingsDialog
 from inspector.gui.document.connections import Connections

@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.help.command_palette import CommandPalette
+from inspector.gui.app.command_palette import CommandPalette
 from inspector.gui.app.tabs import MIN_TITLE_CHARS, distinct
 from inspector.gui.app.window import Window
 from tests.gui.conftest import Sample, Show, dialog_of, press, previewed, settle

@@ -189,7 +189,7 @@ app = application()
 theme.apply(app, theme.Theme.LIGHT)
 window = Window(Settings(QSettings(sys.argv[1], QSettings.Format.IniFormat)))
 window.show()
-late = ("inspector.gui.app.tab", "inspector.gui.app.help.command_palette", "inspector.gui.tabs.audit_tab")
+late = ("inspector.gui.app.tab", "inspector.gui.app.command_palette", "inspector.gui.tabs.audit_tab")
 late += ("inspector.operations", "fractions", "multiprocessing")
 print([name for name in late if name in sys.modules], window.start_page.sample_entries)
 while not window.start_page.sample_entries:

@@ -15,7 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.help.command_palette import CommandPalette
+from inspector.gui.app.command_palette import CommandPalette
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.extract import ExtractDialog

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtTest import QTest
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from inspector.core.finding import Severity
 from inspector.drawing.palette import MARKS, Mark, Scheme
 from inspector.gui.app.window import Window
 from inspector.gui.kit.style import STRIPE_PX
-from inspector.gui.kit.text import DIGEST_GAP
-from inspector.gui.kit.widgets import Emptiable, SelectableLabel
+from inspector.gui.kit.widgets import Emptiable
 from inspector.gui.panels.findings import MESSAGE, MIN_WIDTH_BESIDE_PX
 from tests.gui.conftest import Show, settle
 
@@ -70,21 +67,6 @@ def test_rows_have_a_stripe_and_two_lines_and_a_step_or_a_click_leads_to_the_byt
     settle(qtbot, window)
     action = panel.findChild(Emptiable).action
     assert panel.empty_sentence().startswith("No match")
-    assert action is not None
     assert action.isVisible()
     qtbot.keyClick(action, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: not panel.empty_sentence())
-
-
-def test_a_digest_is_selected_whole_by_a_double_click(qtbot: QtBot) -> None:
-    label = SelectableLabel()
-    qtbot.addWidget(label)
-    label.set_breakable(f"It hashes to {DIGEST}, and the bytes say otherwise.")
-    assert DIGEST_GAP in label.text()
-    label.resize(900, 40)
-    label.show()
-    before = label.fontMetrics().horizontalAdvance("It hashes to 917f")
-    for x in (before, before + label.fontMetrics().horizontalAdvance("dc32835da")):
-        QTest.mouseDClick(label, LEFT, NONE, QPoint(x, label.height() // 2))
-        label.copy()
-        assert QGuiApplication.clipboard().text() == DIGEST

@@ -186,13 +186,13 @@ MENUS = (
         ),
         (
             Action("show_context_menu", "Conte&xt Menu", ("Shift+F10",), "Open the context menu of the focused item",
-                "command_help.show_context_menu"),
+                "help.show_context_menu"),
             Action("filter_members", "Filter &Members", ("Ctrl+Shift+F",), "Filter members by name",
                 lambda tab: tab.filter_members()),
         ),
         (
             Action("show_settings", "Se&ttings…", ("Ctrl+,",), "Change settings",
-                "command_help.show_settings", role=QAction.MenuRole.PreferencesRole),
+                "help.show_settings", role=QAction.MenuRole.PreferencesRole),
         ),
     )),
     Menu("Go", "&Go", "", (
@@ -240,7 +240,7 @@ MENUS = (
                 "tabs.step", args=(1,), enabled="tabs.count"),
             Action("previous_tab", "Pr&evious Tab", ("Ctrl+Shift+Tab", "Ctrl+PgUp"), "Show the previous archive",
                 "tabs.step", args=(-1,), enabled="tabs.count"),
-            Action("list_tabs", "All Tab&s…", (), "Choose a tab", "command_help.show_tabs", enabled="tabs.count"),
+            Action("list_tabs", "All Tab&s…", (), "Choose a tab", "help.show_tabs", enabled="tabs.count"),
         ),
     )),
     Menu("Panel", "To Pane&l", "Go", (
@@ -409,16 +409,16 @@ MENUS = (
     Menu("Help", "&Help", "", (
         (
             Action("show_commands", "&Commands…", ("Ctrl+Shift+P",), "Find an action by its name",
-                "command_help.show_commands"),
-            Action("show_manual", "&Manual", (), "Read and search the manual", "command_help.show_manual"),
+                "help.show_commands"),
+            Action("show_manual", "&Manual", (), "Read and search the manual", "help.show_manual"),
             Action("show_keys", "&Keyboard Shortcuts", ("F1",), "Show all actions with their keys",
-                "command_help.show_keys"),
+                "help.show_keys"),
         ),
         (
             Action("copy_diagnostics", "Copy &Diagnostics", (),
                 "Copy versions, system and settings for a bug report, without names and secrets",
-                "reports.copy_diagnostics"),
-            Action("show_about", "&About Archive Inspector", (), "", "command_help.show_about"),
+                "help.copy_diagnostics"),
+            Action("show_about", "&About Archive Inspector", (), "", "help.show_about"),
         ),
     )),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import Qt
@@ -53,21 +53,14 @@ class Bookmark(NamedTuple):
 
 
 def from_json(stored: str) -> list[Bookmark]:
-    """The bookmarks in stored JSON by offset; values that are no bookmarks are ignored."""
+    """The bookmarks in stored JSON by offset; none if that is invalid."""
+    import msgspec  # the first paint does not wait for it
+
     try:
-        rows: Any = json.loads(stored or "[]")
-    except (ValueError, RecursionError):
+        found = msgspec.json.decode(stored or "[]", type=list[Bookmark])
+    except (msgspec.DecodeError, RecursionError):
         return []
-    return sorted(found for row in rows if (found := _bookmark(row)) is not None) if type(rows) is list else []
-
-
-def _bookmark(stored: Any) -> Bookmark | None:
-    match stored:
-        case [int(layer), int(offset), str(note), *rest] if layer >= 0 and 0 <= offset < MAX_OFFSET:
-            size = rest[0] if rest else 1
-            return Bookmark(layer, offset, note, size) if type(size) is int and 0 < size < MAX_OFFSET else None
-        case _:
-            return None
+    return sorted(each for each in found if each.layer >= 0 and 0 <= each.offset < MAX_OFFSET > each.size > 0)
 
 
 class Bookmarks(WindowActions):
