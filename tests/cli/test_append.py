@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
@@ -41,26 +40,6 @@ def test_an_archive_is_made_and_grows(run: Run, tmp_path: Path) -> None:
     assert (status, out, err) == (0, "new.rca has 1 blob more, and has grown by 39 bytes.\n", "")
     assert (tmp_path / "new.rca").read_bytes() == build.archive(ONE, TWO, convention=build.RCARCH)
     assert run("check", "new.rca")[0] == 0
-
-
-class _Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.mark.parametrize(("answer", "status"), [("rcarch\n", 0), ("spec\n", 0), ("\n", 2)])
-def test_a_terminal_is_asked_for_the_convention_of_one_segment(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, status: int
-) -> None:
-    alone = [(b"made elsewhere", answer.encode())]
-    (tmp_path / "new.rca").write_bytes(build.archive(alone))
-    monkeypatch.setattr(sys, "stdin", _Terminal(answer))
-    monkeypatch.setattr(sys, "stderr", _Terminal())
-
-    assert run("append", "new.rca", "two")[0] == status
-
-    blobs = (alone, TWO) if answer.strip() else (alone,)
-    assert (tmp_path / "new.rca").read_bytes() == build.archive(*blobs, convention=answer.strip() or build.SPEC)
 
 
 def test_json_says_what_the_archive_has_become(run: Run, tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """``--install-desktop`` and ``--uninstall-desktop``: the program in one user's menus and "Open with".
 
-Everything is written below the user's data folder. A manifest there lists what was written, so that exactly that is
-removed again.
+Everything is written below the user's data folder, under names of the program's own, by which it is removed again.
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-import msgspec
-
 from inspector.cli.bootstrap import FINE, UNREADABLE
 from inspector.cli.output import complain
 from inspector.cli.parser import PROGRAM
@@ -27,11 +24,10 @@ from inspector.resources import DESKTOP_ID, resource
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.disk_calls import reason
 
-MANIFEST = f"{PROGRAM}/desktop.json"
 ENTRY = f"applications/{DESKTOP_ID}.desktop"
 DRAWING = f"icons/hicolor/scalable/apps/{DESKTOP_ID}.svg"
 TYPES = "mime/application/types"
-"""Stands for what update-mime-database writes there: the manifest records the folder, not its changing files."""
+"""Stands for what update-mime-database writes there, and takes away again."""
 SHARED = tuple(kind.name for each in FORMATS for kind in each.mime if not kind.globs)
 """Types of other programs, which this one can open without becoming their default."""
 EXAMPLE = (resource("samples", "two-chunks.rca"), "application/x-rca")
@@ -41,17 +37,6 @@ UNSUPPORTED = (
     "program registers its file types itself. Nothing was changed."
 )
 TOOL_TIMEOUT_S = 120
-
-
-class InstallManifest(msgspec.Struct, frozen=True):
-    """What an installation wrote below the data folder, as relative paths with slashes.
-
-    ``folders`` were created for ``files``; ``caches`` were first written when the desktop's tools read them.
-    """
-
-    files: frozenset[str] = frozenset()
-    folders: frozenset[str] = frozenset()
-    caches: frozenset[str] = frozenset()
 
 
 def run(*, install_it: bool) -> int:
@@ -79,17 +64,11 @@ def install(home: Path) -> list[str]:
 
     Raises SourceError if it cannot be written; ``uninstall`` removes what an interrupted installation left.
     """
-    before, files, old_caches = _read(home), dict(_files()), caches(home)
-    folders = before.folders | {
-        folder for folder in _folders([*files, MANIFEST, TYPES]) if not os.path.lexists(home / folder)
-    }
-    _write(home, InstallManifest(before.files | files.keys(), folders, before.caches))
-    _remove(home, before.files - files.keys())
+    files = dict(_files())
     for name, content in files.items():
         _put(home / name, content)
     done = f"Archive Inspector is now in the menus and in “Open with”: {len(files)} files in {home}."
     sentences = [done, *refresh(home), *_keep_other_defaults(home, files[ENTRY].decode()), check_recognized(*EXAMPLE)]
-    _write(home, InstallManifest(frozenset(files), folders, before.caches | (caches(home) - old_caches)))
     return [sentence for sentence in sentences if sentence]
 
 
@@ -98,16 +77,16 @@ def uninstall(home: Path) -> list[str]:
 
     Raises SourceError if a file cannot be removed.
     """
-    known = _read(home)
-    if known == InstallManifest():
+    names = dict(_files())
+    count = sum(os.path.lexists(home / name) for name in names)
+    if not count:
         return [f"Nothing was installed in {home}, so nothing was removed."]
-    count, old_caches = sum(os.path.lexists(home / name) for name in known.files), caches(home)
-    _remove(home, known.files)
+    _remove(home / name for name in names)
     sentences = refresh(home)
-    ours = known.caches | (caches(home) - old_caches)
-    _remove(home, {*(ours - caches(home, in_use=True)), MANIFEST})
-    for folder in sorted(known.folders, key=len, reverse=True):
-        with contextlib.suppress(OSError):  # something else is in it by now
+    _remove(_stale_caches(home))
+    folders = {parent for name in (*names, TYPES) for parent in PurePosixPath(name).parents[:-1]}
+    for folder in sorted(folders, key=lambda each: len(each.parts), reverse=True):
+        with contextlib.suppress(OSError):  # something else is in it
             (home / folder).rmdir()
     return [f"Archive Inspector is removed from the menus: {count} files were deleted from {home}.", *sentences]
 
@@ -147,11 +126,6 @@ def _keep_other_defaults(home: Path, full: str) -> list[str]:
     ]
 
 
-def _folders(names: Iterable[str]) -> set[str]:
-    """All folders that contain the files, below the data folder."""
-    return {parent.as_posix() for name in names for parent in PurePosixPath(name).parents} - {"."}
-
-
 def _put(path: Path, content: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -163,36 +137,12 @@ def _put(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def _remove(home: Path, names: Iterable[str]) -> None:
-    for name in sorted(names):
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
         try:
-            (home / name).unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
         except OSError as error:
-            raise SourceError(
-                f"{home / name} cannot be removed: {reason(error)}. It and the files after it stay."
-            ) from error
-
-
-def _write(home: Path, manifest: InstallManifest) -> None:
-    _put(home / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest, order="sorted")))
-
-
-def _read(home: Path) -> InstallManifest:
-    """The manifest of the last installation; raises SourceError for one that it is not safe to remove files by."""
-    path = home / MANIFEST
-    try:
-        found = msgspec.json.decode(path.read_bytes(), type=InstallManifest)
-    except FileNotFoundError:
-        return InstallManifest()
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {reason(error)}. Nothing was changed.") from error
-    except msgspec.DecodeError as error:
-        raise SourceError(f"{path} is not a manifest of an installation: {error}. Nothing was changed.") from error
-    for name in found.files | found.folders | found.caches:
-        place = PurePosixPath(name)
-        if place.is_absolute() or ".." in place.parts or not place.parts or "\0" in name:
-            raise SourceError(f"{path} names {visible(name)}, which is not below {home}. Nothing was changed.")
-    return found
+            raise SourceError(f"{path} cannot be removed: {reason(error)}. It and the files after it stay.") from error
 
 
 # ---- the desktop entry (Desktop Entry Specification, "Exec") -------------------------------------------------------
@@ -281,14 +231,13 @@ def _query(question: str, about: str | Path) -> str | None:
         return None
 
 
-def caches(home: Path, *, in_use: bool = False) -> frozenset[str]:
-    """What the tools wrote, as paths below the data folder; ``in_use``: only caches that still describe something."""
-    entries, types, found = home / "applications", home / "mime", list[Path]()
-    if not in_use or any(entries.glob("*.desktop")):
-        found += entries.glob("mimeinfo.cache")
-    if not in_use or any((types / "packages").glob("*.xml")):
-        found += filter(Path.is_file, types.glob("*"))
-    return frozenset(path.relative_to(home).as_posix() for path in found)
+def _stale_caches(home: Path) -> Iterator[Path]:
+    """What the tools wrote and describes nothing any more."""
+    entries, types = home / "applications", home / "mime"
+    if not any(entries.glob("*.desktop")):
+        yield from entries.glob("mimeinfo.cache")
+    if not any((types / "packages").glob("*.xml")):
+        yield from filter(Path.is_file, types.glob("*"))
 
 
 def _run(tool: str, *arguments: str | Path, lacking: str) -> str:

@@ -38,7 +38,7 @@ class RcaOptions(Struct, frozen=True):
     """How blobs are written. ``sync`` is whether to wait until the disk holds them.
 
     ``convention`` is that of the hashes; None for the archive's own, then for the one that was chosen when the archive
-    was made here, then for the specification's, or with ``ask`` an UndecidedError.
+    was made here, then for the specification's.
     ``accept`` are the codes of what an append may do that takes something away: ``DISCARD``.
     """
 
@@ -46,7 +46,6 @@ class RcaOptions(Struct, frozen=True):
     convention: Convention | None = None
     sync: bool = True
     accept: frozenset[str] = frozenset()
-    ask: bool = False
 
 
 def rca_options(level: int, convention: str, sync: bool = True) -> RcaOptions:

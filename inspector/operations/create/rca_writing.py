@@ -52,10 +52,6 @@ DISCARD = "rca-discard-tail"
 """Consent to overwrite readable but unproved blobs of an interrupted append."""
 
 
-class UndecidedError(OperationError):
-    """An archive of one segment fits both conventions, and nothing tells which one its readers expect."""
-
-
 def append_rca(
     progress: Progress, target: str, locations: Sequence[str], options: RcaOptions, *, connection: Connection = DEFAULT
 ) -> Created:
@@ -120,14 +116,10 @@ def grow(
 
 
 def _convention(ready: _Ready, options: RcaOptions, name: str) -> tuple[Convention, tuple[str, ...]]:
-    """The convention to append by, and what to know of it as sentences. Raises UndecidedError as RcaOptions says."""
+    """The convention to append by, and what to know of it as sentences."""
     known = ready.convention if ready.convention_known else CONVENTIONS.get(ready.remembered)
     if options.convention or known or not ready.members:
         return options.convention or known or Convention.SPECIFICATION, ()
-    if options.ask:
-        raise UndecidedError(
-            f"{name} fits both hash conventions, and nothing tells which one its readers expect. Nothing was added."
-        )
     followed = (
         f"{name} fitted both hash conventions; from now on it follows the specification, and rcarch rejects it. For "
         "rcarch, the first append needs --hash-convention rcarch."

@@ -145,7 +145,7 @@ def test_names_are_text_in_a_page(hostile: Path) -> None:
         assert not {name for name in read.attributes if name.startswith("on") or name in ("href", "src")}
         assert "<script>alert('x')</script>&" in read.text
         assert "<b>&hostile.caf" in read.text
-        assert page.count("<svg ") == page.count("</svg>") == 3  # map, structure, diagram
+        assert page.count("<svg ") == page.count("</svg>") == 2  # map, diagram
         assert not set("\x1b\u202e") & set(page)
         assert "default-src 'none'" in page
 
@@ -189,7 +189,7 @@ def test_a_pdf_is_made_by_another_process(sample: Sample, tmp_path: Path) -> Non
     data = (tmp_path / "r.pdf").read_bytes()
     assert data.startswith(b"%PDF-")
     assert data.rstrip().endswith(b"%%EOF")
-    assert b"/Subtype /Image" in data  # the map and the structure
+    assert b"/Subtype /Image" in data  # the map and the diagram
 
 
 def test_cancelling_leaves_no_file_and_no_process(sample: Sample, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from inspector.formats.rca.reading import layers
 from inspector.operations.create import rca_writing
 from inspector.operations.create.creating import NewArchive
 from inspector.operations.create.creating_rca import RcaOptions, create_rca, make
-from inspector.operations.create.rca_writing import DISCARD, UndecidedError
+from inspector.operations.create.rca_writing import DISCARD
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import decode, start
 from inspector.sources.local import choices
@@ -225,13 +225,8 @@ def test_the_convention_that_was_chosen_for_one_segment_is_remembered(path: Path
     assert path.read_bytes() == build.archive(THREE, TWO, convention=name)
 
 
-def test_a_convention_that_nothing_tells_is_asked_for_or_said(path: Path) -> None:
+def test_a_convention_that_nothing_tells_is_said(path: Path) -> None:
     path.write_bytes(build.archive([(b"from elsewhere", b"1")]))
-    before = path.read_bytes()
-    with pytest.raises(UndecidedError, match="fits both hash conventions"):
-        append(path, TWO, options=RcaOptions(ask=True))
-    assert path.read_bytes() == before
-
     result = append(path, TWO)
     assert "rcarch rejects it" in result.warnings[0]
 
