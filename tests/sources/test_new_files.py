@@ -163,7 +163,7 @@ def test_all_temporary_names_that_stay_are_said(tmp_path: Path) -> None:
     files = NewFiles(disk=_Stuck())
     for name in ("a", "b"):
         files.add(tmp_path / name).write(b"new")
-    with pytest.raises(SourceError, match=r" Remove them; they take no room of their own\.$") as raised:
+    with pytest.raises(SourceError, match=r" Remove what is left; it takes no room of its own\.$") as raised:
         files.__exit__(None, None, None)
     assert all(str(each) in str(raised.value) for each in tmp_path.glob(".*"))
 

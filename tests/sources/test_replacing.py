@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.source import SourceError
-from inspector.sources.local.atomic import AtomicFile
+from inspector.sources.local.atomic import atomic_file
 
 
 def failing(_: object) -> None:
@@ -24,7 +24,7 @@ def test_a_file_that_cannot_be_finished_is_not_there(
         monkeypatch.setattr("os.fsync", failing)
     else:
         monkeypatch.setattr(Path, "replace", lambda *_: failing(None))
-    with pytest.raises(SourceError, match="no space left"), AtomicFile(path, replace=True) as target:
+    with pytest.raises(SourceError, match="no space left"), atomic_file(path, replace=True) as target:
         target.write(b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
@@ -32,7 +32,7 @@ def test_a_file_that_cannot_be_finished_is_not_there(
 
 def test_a_file_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "x"
-    target = AtomicFile(path).__enter__()
+    target = atomic_file(path).__enter__()
     target.write(b"new")
     path.write_bytes(b"other")
     with pytest.raises(SourceError, match="already"):
@@ -42,4 +42,4 @@ def test_a_file_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="cannot be written"):
-        AtomicFile(tmp_path / "none" / "x").__enter__()
+        atomic_file(tmp_path / "none" / "x").__enter__()

@@ -21,7 +21,7 @@ from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.formats import FORMATS
 from inspector.resources import DESKTOP_ID, resource
-from inspector.sources.local.atomic import AtomicFile
+from inspector.sources.local.atomic import atomic_file
 from inspector.sources.local.disk_calls import reason
 
 ENTRY = f"applications/{DESKTOP_ID}.desktop"
@@ -133,7 +133,7 @@ def _put(path: Path, content: bytes) -> None:
         raise SourceError(
             f"The folder {path.parent} cannot be created: {reason(error)}. Nothing was written there."
         ) from error
-    with AtomicFile(path, replace=True) as file:
+    with atomic_file(path, replace=True) as file:
         file.write(content)
 
 

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,11 +22,14 @@ from inspector.formats.datas3t.write import WriteError, Writer, header, metadata
 from inspector.operations.create.creating import Created, NewArchive, created, size_of
 from inspector.operations.create.inputs import Input, gather, skipped_outputs
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.sources.local.atomic import FolderObjects, Objects
+from inspector.sources.local.atomic import FolderObjects
 from inspector.sources.local.disk_calls import unusable
 from inspector.sources.local.folder import Folder, LocalFolder
 from inspector.sources.s3.address import SCHEME, is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
+
+if TYPE_CHECKING:  # loads boto3
+    from inspector.sources.s3.uploads.new_objects import BucketObjects
 
 DEFAULT_KEYS_PER_RANGE = 1_000
 
@@ -91,7 +95,7 @@ def create_datas3t(
     own = [folder / above / options.dataset for above, _ in _HOLDERS] if folder is not None else []
     ranges = plan(gather(locations, progress, own, connection), options)
     beneath = [f"{above}/{options.dataset}/{name}" for above, name in _HOLDERS]
-    objects: Objects
+    objects: FolderObjects | BucketObjects
     if folder is not None:
         objects, base = FolderObjects(folder), LocalFolder(folder)
         existing: list[Folder] = [found for path in beneath if (found := base.inside(path)) is not None]
@@ -141,7 +145,9 @@ def plan(inputs: Sequence[Input], options: PackingOptions) -> list[Range]:
     return list(ranges.values())
 
 
-def pack(ranges: Sequence[Range], dataset: str, root: str, objects: Objects, progress: Progress) -> Created:
+def pack(
+    ranges: Sequence[Range], dataset: str, root: str, objects: FolderObjects | BucketObjects, progress: Progress
+) -> Created:
     """Write the ranges, each as a tar and its metadata. Raises SourceError and Cancelled."""
     progress.begin("Packing", sum(size_of(each.input) for each_range in ranges for each in each_range))
     archives = []

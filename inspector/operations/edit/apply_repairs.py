@@ -36,7 +36,7 @@ from inspector.operations.protocol.edit_views import (
     WriteResult,
     done_sentence,
 )
-from inspector.sources.local.atomic import AtomicFile
+from inspector.sources.local.atomic import atomic_file
 from inspector.sources.local.changes.in_place import patched_copy, write
 from inspector.sources.local.changes.old_bytes import MAX_INLINE_BYTES, StoredBytes, forget, prune, store_detached
 from inspector.sources.local.disk_calls import Disk, reason
@@ -324,7 +324,7 @@ def _create(place: str, pieces: Iterable[bytes], progress: Progress, connection:
     """
     with cancelling(progress):
         if not is_s3(place):
-            with AtomicFile(Path(place), replace=over) as file:
+            with atomic_file(Path(place), replace=over) as file:
                 for piece in pieces:
                     file.write(piece)
             return

@@ -39,7 +39,7 @@ from inspector.operations.protocol.experiment_views import (
     Steps,
     Swap,
 )
-from inspector.sources.local.atomic import AtomicFile
+from inspector.sources.local.atomic import atomic_file
 from inspector.sources.local.file import FileSource
 
 # ---- noise -----------------------------------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ class Experiment:
         """Write ``edit`` as a patch file, never over what is read. Raises OperationError, SourceError and Cancelled."""
         self.require_not_read(target)
         data = edits.encoded(self.edit(progress))
-        with AtomicFile(target, replace=replace) as out:
+        with atomic_file(target, replace=replace) as out:
             out.write(data)
 
     def require_not_read(self, target: Path) -> None:
@@ -299,7 +299,7 @@ def save_as_new(source: Source, target: Path, progress: Progress, *, replace: bo
     """Write all bytes to a new file, whole or not at all; returns their SHA-256 in hex. Raises as ``save``."""
     digest = hashlib.sha256()
     progress.begin("Writing the archive", source.size)
-    with AtomicFile(target, replace=replace) as out:
+    with atomic_file(target, replace=replace) as out:
         for piece in blocks(source, 0, source.size):
             out.write(piece)
             digest.update(piece)

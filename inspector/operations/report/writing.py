@@ -20,7 +20,7 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.check_views import REPORT_SUFFIXES, CheckTarget, ReportKind
 from inspector.operations.report import RENDER_PDF
 from inspector.operations.report.page import Page
-from inspector.sources.local.atomic import AtomicFile
+from inspector.sources.local.atomic import atomic_file
 
 _POLL_S = 0.1
 _MAX_PDF_PROBLEM = 300
@@ -96,7 +96,7 @@ class ReportFile:
 
 def write(path: Path, data: bytes) -> None:
     """Write a whole file, or nothing; raises SourceError."""
-    with AtomicFile(path, replace=True) as target:
+    with atomic_file(path, replace=True) as target:
         target.write(data)
 
 

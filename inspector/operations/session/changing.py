@@ -43,7 +43,7 @@ from inspector.operations.protocol.header_draft import HeaderDraft, HeaderView, 
 from inspector.operations.protocol.views import Stage
 from inspector.operations.session.reading import Reading
 from inspector.operations.session.state import Snapshot
-from inspector.sources.local.atomic import AtomicFile
+from inspector.sources.local.atomic import atomic_file
 from inspector.sources.local.file import FileSource
 from inspector.sources.s3.connection import DEFAULT, Connection, Consent
 from inspector.sources.s3.sentences import ConsentNeededError
@@ -249,7 +249,7 @@ class Changing(Reading):
         """Write the bytes of the open file to a new file. Raises SourceError and Cancelled."""
         source = self.disk.archives[0].source
         progress.begin("Copying what was opened", source.size)
-        with AtomicFile(Path(path)) as out:
+        with atomic_file(Path(path)) as out:
             for piece in blocks(source, 0, source.size):
                 out.write(piece)
                 progress.advance(len(piece))
@@ -257,7 +257,7 @@ class Changing(Reading):
     def export_patch(self, progress: Progress, edit: Edit, path: str) -> str:
         """Write an edit to a patch file. Raises SourceError."""
         progress.begin("Writing the patch", 0)
-        with AtomicFile(Path(path), replace=True) as out:
+        with atomic_file(Path(path), replace=True) as out:
             out.write(edits.encoded(edit))
         return f"The patch was written to {visible(path)}."
 

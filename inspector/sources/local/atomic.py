@@ -7,52 +7,24 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.sources.local.disk_calls import Disk, reason, write_all
 from inspector.sources.local.unfinished import new_group, temporary_name
 
-_WRITE_BUFFER_BYTES = 1 << 20
-"""Bytes that an AtomicFile writes together."""
 _FLAGS = ("O_CLOEXEC", "O_BINARY", "O_NOFOLLOW")
 
 
-class AtomicFile:
-    """A context manager for one file that appears under its name when the block ends without an exception.
+@contextlib.contextmanager
+def atomic_file(path: Path, *, replace: bool = False) -> Iterator[NewFile]:
+    """One file that appears under its name when the block ends without an exception.
 
     Raises SourceError if it cannot be written, or if something else has its name by then and ``replace`` is false.
     """
-
-    def __init__(self, path: Path, *, replace: bool = False) -> None:
-        self._path = path
-        self._files = NewFiles(replace=replace)
-        self._file: NewFile
-        self._buffer = bytearray()
-
-    def __enter__(self) -> Self:
-        self._file = self._files.add(self._path)
-        return self
-
-    def write(self, data: bytes) -> None:
-        """Append ``data``."""
-        self._buffer += data
-        if len(self._buffer) >= _WRITE_BUFFER_BYTES:
-            self._push()
-
-    def _push(self) -> None:
-        self._file.write(bytes(self._buffer))
-        self._buffer = bytearray()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is not None:
-            self._files.__exit__(kind, error, trace)
-            return
-        with self._files:
-            self._push()
+    with NewFiles(replace=replace) as files:
+        yield files.add(path)
 
 
 class NewFile:
@@ -195,16 +167,10 @@ class NewFiles:
             return
         try:
             self._place()
-        except SourceError as failure:
-            if self._placed:
-                raise
-            kept = self._discard()
-            if not kept:
-                raise
-            raise SourceError(f"{failure} These files are replaced already: {', '.join(kept)}.") from failure
-        except BaseException:
-            if not self._placed:
-                self._discard()
+        except BaseException as failure:
+            kept = [] if self._placed else self._discard()
+            if kept and isinstance(failure, SourceError):
+                raise SourceError(f"{failure} These files are replaced already: {', '.join(kept)}.") from failure
             raise
 
     def _place(self) -> None:
@@ -218,8 +184,7 @@ class NewFiles:
                 self._disk.sync_folder(folder)
         self._placed = True
         if left:
-            last = "Remove it; it takes" if len(left) == 1 else "Remove them; they take"
-            raise SourceError(" ".join((*left, f"{last} no room of {'its' if len(left) == 1 else 'their'} own.")))
+            raise SourceError(" ".join((*left, "Remove what is left; it takes no room of its own.")))
 
     def _discard(self) -> list[str]:
         """Remove the files; returns the names of those that stay."""
@@ -229,38 +194,19 @@ class NewFiles:
 # ---- objects in a folder -----------------------------------------------------------------------------------------
 
 
-class Objects(Protocol):
-    """A context manager for objects that appear together when its block ends without an exception.
-
-    Raises SourceError if an object cannot be stored, or if something has its key already.
-    """
-
-    def put(self, key: str, content: Iterable[bytes]) -> None:
-        """Store an object; what ``content`` raises passes through."""
-
-    def __enter__(self) -> Self:
-        """Start."""
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Make the objects appear, or none of them after an exception."""
-
-
-class FolderObjects:
+class FolderObjects(NewFiles):
     """Objects as files below ``root``; missing folders are created, and removed again after an exception."""
 
     def __init__(self, root: Path, disk: Disk | None = None) -> None:
+        super().__init__(disk=disk)
         self._root = root
-        self._disk = disk or Disk()
-        self._files = NewFiles(disk=self._disk)
         self._created: list[Path] = []
 
     def put(self, key: str, content: Iterable[bytes]) -> None:
-        """See Objects."""
+        """Store an object; what ``content`` raises passes through. Raises SourceError."""
         path = self._root.joinpath(*PurePosixPath(key).parts)
         self._create_folders(path.parent)
-        out = self._files.add(path)
+        out = self.add(path)
         for piece in content:
             out.write(piece)
 
@@ -273,16 +219,12 @@ class FolderObjects:
         except OSError as error:
             raise SourceError(f"The folder {visible(str(folder))} cannot be created: {reason(error)}.") from error
 
-    def __enter__(self) -> Self:
-        self._files.__enter__()
-        return self
-
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         done = False
         try:
-            self._files.__exit__(kind, error, trace)
+            super().__exit__(kind, error, trace)
             done = kind is None
             for each in self._created if done else ():
                 with contextlib.suppress(OSError):  # the objects are there by now

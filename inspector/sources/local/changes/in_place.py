@@ -16,7 +16,7 @@ from inspector.core.edit import CutBytes, Edit, EditError, OverlaySource
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
-from inspector.sources.local.atomic import AtomicFile
+from inspector.sources.local.atomic import atomic_file
 from inspector.sources.local.changes.append import forget_intent
 from inspector.sources.local.changes.journal import (
     MAX_DROPPED_BYTES,
@@ -173,7 +173,7 @@ def patched_copy(source: Source, edit: Edit, target: Path, progress: Progress, *
     if isinstance(source, FileSource) and _is_same_file(source, target):
         raise SourceError(f"{visible(target.name)} is the archive itself: choose another name for the copy.")
     progress.begin("Writing the copy", edit.new_size)
-    with AtomicFile(target, replace=replace) as out:
+    with atomic_file(target, replace=replace) as out:
         for piece in blocks(OverlaySource(source, edit), 0, edit.new_size):
             out.write(piece)
             progress.advance(len(piece))

@@ -20,7 +20,7 @@ from inspector.core.names import visible
 from inspector.core.program.hints import Hint, hint
 from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import SourceError
-from inspector.sources.local.atomic import AtomicFile
+from inspector.sources.local.atomic import atomic_file
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.connection import Consent
 from inspector.sources.s3.request_log import RequestLog
@@ -93,7 +93,7 @@ def remember(sender: Sender, enforced: bool, *, in_parts: bool) -> None:
     path = _path(sender, in_parts=in_parts)
     with contextlib.suppress(OSError, SourceError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with AtomicFile(path, replace=True) as file:
+        with atomic_file(path, replace=True) as file:
             file.write(b"1" if enforced else b"0")
 
 

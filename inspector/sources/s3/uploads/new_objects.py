@@ -319,33 +319,29 @@ class NewObjects:
         return [each for each in words if each]
 
 
-class BucketObjects:
-    """New objects below the prefix ``root``; they appear in the order in which they are put. See Objects."""
+class BucketObjects(NewObjects):
+    """New objects below the prefix ``root``, as FolderObjects; they appear in the order in which they are put."""
 
     def __init__(self, root: Address, connection: Connection, progress: Progress) -> None:
+        super().__init__(connection)
         self._root = root
         self._connection = connection
         self._progress = progress
-        self._objects = NewObjects(connection)
 
     def put(self, key: str, content: Iterable[bytes]) -> None:
         """Send an object; exceptions of ``content`` pass through."""
         with cancelling(self._progress):
-            out = self._objects.add(Address(self._root.bucket, f"{self._root.prefix}{key}"), type_of(key))
+            out = self.add(Address(self._root.bucket, f"{self._root.prefix}{key}"), type_of(key))
             for piece in content:
                 out.write(piece)
 
     def beneath(self, key: str) -> S3Prefix:
         """The existing objects below a key; makes no request yet."""
         address = Address(self._root.bucket, f"{self._root.prefix}{key}/")
-        return S3Prefix(client_for(self._connection), address, self._objects.log)
-
-    def __enter__(self) -> Self:
-        self._objects.__enter__()
-        return self
+        return S3Prefix(client_for(self._connection), address, self.log)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with cancelling(self._progress):
-            self._objects.__exit__(kind, error, trace)
+            super().__exit__(kind, error, trace)
