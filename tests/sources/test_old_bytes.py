@@ -18,8 +18,15 @@ from inspector.core.edit import Edit, EditError, Patch
 from inspector.sources.local.changes import old_bytes
 from inspector.sources.local.changes.in_place import write
 from inspector.sources.local.changes.old_bytes import store_folder, stored_changes
-from inspector.sources.local.changes.recovery import finish, forget, pending
-from inspector.sources.local.changes.undo import describe_last_change, forget_changes, past_changes, undo_last_change
+from inspector.sources.local.changes.recovery import (
+    describe_last_change,
+    finish,
+    forget,
+    forget_changes,
+    past_changes,
+    pending,
+    undo_last_change,
+)
 from inspector.sources.local.disk_calls import Disk
 from tests.sources.disks import CONTENT, EDITS, Memory, Stopped, Watched, after, failing, names, refusing, stopping
 from tests.sweeping import every

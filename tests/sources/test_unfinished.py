@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from inspector.operations.jobs.unfinished import report_unfinished
-from inspector.sources.local.atomic import NewFiles
+from inspector.sources.local.atomic import NewFiles, Unfinished, remove, unfinished
 from inspector.sources.local.member_writer import Destination
-from inspector.sources.local.unfinished import Unfinished, remove, unfinished
 from tests.sources.kill_driver import KILLED, child, ended
 
 

@@ -20,9 +20,9 @@ from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import Source, SourceError
 from inspector.operations.jobs.local_paths import local_path
 from inspector.operations.jobs.operation_error import OperationError
+from inspector.sources.local.atomic import temporary_prefix, unfinished
 from inspector.sources.local.disk_calls import SAFELY, reason
 from inspector.sources.local.file import Identity
-from inspector.sources.local.unfinished import temporary_prefix, unfinished
 from inspector.sources.s3.address import Address, is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.web.address import is_web

@@ -38,7 +38,7 @@ from inspector.operations.protocol.edit_views import (
 )
 from inspector.sources.local.atomic import atomic_file
 from inspector.sources.local.changes.in_place import patched_copy, write
-from inspector.sources.local.changes.old_bytes import MAX_INLINE_BYTES, StoredBytes, forget, prune, store_detached
+from inspector.sources.local.changes.old_bytes import MAX_INLINE_BYTES, StoredBytes, forget_files, prune, store_detached
 from inspector.sources.local.disk_calls import Disk, reason
 from inspector.sources.local.file import FileSource
 from inspector.sources.s3.address import is_s3, parse
@@ -543,7 +543,7 @@ def write_edit_to_s3(
     try:
         sent = write_object(source, edit, progress, consents)
     except BaseException:
-        forget(stored.files, Disk())
+        forget_files(stored.files, Disk())
         raise
     prune(Disk())
     text = _sent_text(sent.pieces)

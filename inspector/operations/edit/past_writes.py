@@ -20,11 +20,11 @@ from inspector.operations.protocol.edit_views import PastWrite
 from inspector.sources.local.changes.old_bytes import (
     MAX_INLINE_BYTES,
     StoredChange,
-    forget,
+    forget_files,
     stored_changes,
     verified_pieces,
 )
-from inspector.sources.local.changes.undo import (
+from inspector.sources.local.changes.recovery import (
     MAX_PAST,
     PastChange,
     describe_last_change,
@@ -158,7 +158,7 @@ def _take_back_object(
     if dry_run:
         return f"The last change of {name} would be undone: {label}."
     write_edit_to_s3(source, back, progress, consents, keeps_old_bytes=False)
-    forget(stored[0].files, Disk())
+    forget_files(stored[0].files, Disk())
     return f"{name} is as it was before: {label}."
 
 
@@ -173,7 +173,7 @@ def forget_past_writes(location: str) -> str:
     if is_s3(location):
         stored = list(stored_changes(Path(parse(location).location), Disk()))
         for each in stored:
-            forget(each.files, Disk())
+            forget_files(each.files, Disk())
         number = len(stored)
     else:
         path = file_at(location)

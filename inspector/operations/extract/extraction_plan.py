@@ -23,8 +23,8 @@ from inspector.operations.protocol.extraction_views import (
     OnConflict,
     Problems,
 )
+from inspector.sources.local.atomic import Unfinished
 from inspector.sources.local.member_writer import Destination, Existing, Parts
-from inspector.sources.local.unfinished import Unfinished
 
 WARNING_RATIO = 200
 """A member that expands more than so many times is worth a warning..."""

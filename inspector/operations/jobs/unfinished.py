@@ -11,7 +11,7 @@ from inspector.core.names import encoded, listed, visible
 from inspector.core.numbers import count, rounded
 from inspector.core.program.hints import Hint, hint
 from inspector.core.source import SourceError
-from inspector.sources.local.unfinished import Unfinished, remove, unfinished
+from inspector.sources.local.atomic import Unfinished, remove, unfinished
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.connection import Connection
 

@@ -21,8 +21,8 @@ from typing import ParamSpec, TypeVar
 
 from inspector.core.names import visible
 from inspector.core.source import SourceError
+from inspector.sources.local.atomic import Unfinished, part_name, remove, unfinished
 from inspector.sources.local.disk_calls import NO_SYNC, Disk, reason
-from inspector.sources.local.unfinished import Unfinished, part_name, remove, unfinished
 
 _ORIGINS = ("user.xdg.origin.url", "user.xdg.referrer.url")
 """Extended attributes that say where a file was downloaded from."""

@@ -17,13 +17,12 @@ from inspector.core import limits
 from inspector.core.names import visible
 from inspector.core.program.log import redact_logs
 from inspector.core.program.redaction import redacted
-from inspector.sources.s3.abort import watch
 from inspector.sources.s3.address import Address, Place
 from inspector.sources.s3.connection import Addressing, Connection
 from inspector.sources.s3.request_log import Request, RequestLog, Why
 from inspector.sources.s3.responses import NO_BYTES, ByteRange, Head, Page, crc32_of, head_of, is_web_page, page_of
 from inspector.sources.s3.sentences import Failure, ForeignAnswerError, WebPageError
-from inspector.sources.s3.transport import Transport
+from inspector.sources.s3.transport import Transport, watch
 
 ATTEMPTS = 3
 MAX_CONNECTIONS = 16

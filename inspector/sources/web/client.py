@@ -32,14 +32,13 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.program.log import redact_logs
 from inspector.core.source import HiddenError, Source
-from inspector.sources.s3.abort import watch
 from inspector.sources.s3.address import Place
 from inspector.sources.s3.cache import Blocks
 from inspector.sources.s3.request_log import Request, RequestLog, Why
 from inspector.sources.s3.responses import ByteRange, Head, head_of, is_web_page, seconds_of
 from inspector.sources.s3.sentences import Failure, S3Error, WebPageError, sentence
 from inspector.sources.s3.source import MAX_WHOLE_BYTES, RemoteSource, opened
-from inspector.sources.s3.transport import PIECE, Transport
+from inspector.sources.s3.transport import PIECE, Transport, watch
 from inspector.sources.web.address import WebAddress, parse
 
 ATTEMPTS = 3

@@ -26,7 +26,7 @@ from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.operations.session.archive_session import ArchiveSession
-from inspector.sources.local.changes.undo import undo_last_change
+from inspector.sources.local.changes.recovery import undo_last_change
 from inspector.sources.local.file import FileSource
 from tests.conftest import SAMPLES
 from tests.formats import archives

@@ -15,8 +15,8 @@ import pytest
 
 from inspector.__main__ import main
 from inspector.resources import resource
-from inspector.sources.s3.abort import WaitLimits
 from inspector.sources.s3.client import Client
+from inspector.sources.s3.transport import WaitLimits
 from inspector.sources.s3.uploads.sender import Sender
 from tests.formats.tar.tar_building import build
 from tests.s3.bucket import BUCKET

@@ -11,10 +11,10 @@ import pytest
 
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.program.progress import Cancelled, Progress
-from inspector.sources.s3.abort import WaitLimits
 from inspector.sources.s3.connection import Consent
 from inspector.sources.s3.sentences import ConsentNeededError
 from inspector.sources.s3.source import S3Source
+from inspector.sources.s3.transport import WaitLimits
 from inspector.sources.s3.uploads.sender import Sender
 from inspector.sources.s3.uploads.writing import write_object
 from tests.s3.bad_days import BRIEFLY

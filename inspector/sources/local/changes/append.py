@@ -28,7 +28,7 @@ from inspector.core.source import SourceError
 from inspector.sources.local.changes.journal import require_settled
 from inspector.sources.local.changes.journal_paths import exists, intent_path
 from inspector.sources.local.changes.locked_file import LockedFile, locked
-from inspector.sources.local.changes.old_bytes import StoredBytes, forget, prune, put_back, store_old_bytes
+from inspector.sources.local.changes.old_bytes import StoredBytes, forget_files, prune, put_back, store_old_bytes
 from inspector.sources.local.disk_calls import Disk, closed_after, read_all, reason, write_all
 from inspector.sources.local.file import Identity
 
@@ -168,7 +168,7 @@ class Appender:
                 )
             return f"Nothing was added, but appended bytes may be left after its end ({why}), which readers ignore."
         forget_intent(file.path, file.disk)
-        forget(self._stored.files, file.disk)
+        forget_files(self._stored.files, file.disk)
         return ""
 
 

@@ -2,7 +2,7 @@
 
 A change is compared with the file on disk, its old bytes go into the store (old_bytes.py), a journal is written, then
 the change, which is read back before the journal is removed. After a crash at any moment, recovery.py uses the journal
-to reach the state before or after the change; undo.py undoes a finished change.
+to reach the state before or after the change, and undoes a finished one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from inspector.sources.local.changes.journal import (
     undo,
 )
 from inspector.sources.local.changes.locked_file import LockedFile, locked
-from inspector.sources.local.changes.old_bytes import StoredBytes, forget, prune, store_old_bytes
+from inspector.sources.local.changes.old_bytes import StoredBytes, forget_files, prune, store_old_bytes
 from inspector.sources.local.disk_calls import Disk, read_all, reason
 from inspector.sources.local.file import FileSource, Identity
 
@@ -68,7 +68,7 @@ def change_locked(
         except OSError as error:
             raise EditError(f"{file.name} was not changed: its journal cannot be written ({reason(error)}).") from error
     except EditError:
-        forget(stored.files, file.disk)
+        forget_files(stored.files, file.disk)
         raise
     written = _apply(file, journal, place, stored)
     forget_intent(file.path, file.disk)  # the archive is no longer what an append that was killed left
@@ -154,7 +154,7 @@ def _roll_back(file: LockedFile, journal: Journal, place: Path, stored: StoredBy
     except OSError as error:
         return _partial_failure(file, place, why, reason(error))
     left = try_remove(place, file.identity, file.disk)
-    forget(stored.files, file.disk)
+    forget_files(stored.files, file.disk)
     return f"{file.name} was not changed: writing failed ({why}), and the old bytes were restored.{left and ' '}{left}"
 
 

@@ -99,7 +99,7 @@ def store_old_bytes(file: LockedFile, edit: Edit) -> StoredBytes:
                 cut = _store_beside(file, edit, files)
             return StoredBytes(None, cut, tuple(files), _not_stored_warning(error) if edit.patches else "")
     except BaseException:
-        forget(files, disk)
+        forget_files(files, disk)
         raise
     return StoredBytes(entry, cut, tuple(files))
 
@@ -114,12 +114,12 @@ def store_detached(name: str, edit: Edit, dropped: bytes, disk: Disk | None = No
         journal = Journal(name, Identity(0, 0, edit.old_size, 0), edit, dropped)
         return StoredBytes(*_write_entry(disk, journal, None, files), tuple(files))
     except OSError as error:
-        forget(files, disk)
+        forget_files(files, disk)
         if error.errno not in _NO_FOLDER or dropped:
             raise
         return StoredBytes(None, None, (), _not_stored_warning(error))
     except BaseException:
-        forget(files, disk)
+        forget_files(files, disk)
         raise
 
 
@@ -189,7 +189,7 @@ def _write_and_close(disk: Disk, descriptor: int, pieces: Iterable[bytes]) -> No
         disk.sync(descriptor)
 
 
-def forget(files: Iterable[Path], disk: Disk) -> None:
+def forget_files(files: Iterable[Path], disk: Disk) -> None:
     """Remove what was stored for a change that was not made, or was undone."""
     for place in files:
         with contextlib.suppress(OSError):
@@ -241,7 +241,7 @@ def prune(disk: Disk) -> None:
         for position, name in enumerate(names):
             total += disk.lstat(store_folder() / name).st_size
             if position and (position >= MAX_ENTRIES or total > MAX_TOTAL_BYTES):
-                forget([store_folder() / name], disk)
+                forget_files([store_folder() / name], disk)
 
 
 @contextlib.contextmanager

@@ -30,13 +30,13 @@ from inspector.core.program.hints import Hint, hint
 from inspector.core.program.progress import Cancelled, check_cancelled
 from inspector.core.program.redaction import strip_credentials
 from inspector.sources.local.disk_calls import Disk, read_all, write_all
-from inspector.sources.s3.abort import RequestCancelled, WaitLimits, check_deadline
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.client import ATTEMPTS, Client, boto_client, is_amazon, named
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.request_log import Request, RequestLog, Why
 from inspector.sources.s3.responses import NO_BYTES, ByteRange, Head, crc32_of, head_of
 from inspector.sources.s3.sentences import ForeignAnswerError, S3Error, writing_error
+from inspector.sources.s3.transport import RequestCancelled, WaitLimits, check_deadline
 
 _KEPT = (
     "CacheControl",
