@@ -32,14 +32,12 @@ def test_a_file_that_cannot_be_finished_is_not_there(
 
 def test_a_file_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "x"
-    target = atomic_file(path).__enter__()
-    target.write(b"new")
-    path.write_bytes(b"other")
-    with pytest.raises(SourceError, match="already"):
-        target.__exit__(None, None, None)
+    with pytest.raises(SourceError, match="already"), atomic_file(path) as target:
+        target.write(b"new")
+        path.write_bytes(b"other")
     assert path.read_bytes() == b"other"
 
 
 def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="cannot be written"):
-        atomic_file(tmp_path / "none" / "x").__enter__()
+    with pytest.raises(SourceError, match="cannot be written"), atomic_file(tmp_path / "none" / "x"):
+        pass

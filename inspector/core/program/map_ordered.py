@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, wait
 from itertools import islice
 from queue import SimpleQueue
-from threading import Event, Thread
+from threading import Thread
 from time import monotonic
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from inspector.core.program.progress import Progress
 
@@ -20,31 +21,6 @@ _MAX_QUEUED_PER_THREAD = 3
 _POLL_SECONDS = 0.1
 _SHUTDOWN_SECONDS = 2.0
 """How long to wait for cancelled work before its daemon thread is left to end by itself."""
-
-
-class _Job(Generic[Task, Result]):
-    """One task with its progress, and its result or error once ``done`` is set."""
-
-    def __init__(self, task: Task) -> None:
-        self.task = task
-        self.progress = Progress()
-        self.done = Event()
-        self._result: Result
-        self._error: BaseException | None = None
-
-    def run(self, work: Callable[[Task, Progress], Result]) -> None:
-        try:
-            self.progress.advance(0)
-            self._result = work(self.task, self.progress)
-        except BaseException as error:  # noqa: BLE001 - raised again by ``result``
-            self._error = error
-        finally:
-            self.done.set()
-
-    def result(self) -> Result:
-        if self._error is not None:
-            raise self._error
-        return self._result
 
 
 def map_ordered(
@@ -59,44 +35,39 @@ def map_ordered(
     flight, the awaited one first. If ``on_wait`` or ``work`` raises, or the generator is closed, all jobs are
     cancelled.
     """
-    queue: SimpleQueue[_Job[Task, Result] | None] = SimpleQueue()
-    pending: deque[_Job[Task, Result]] = deque()
+    queue: SimpleQueue[tuple[Task, Progress, Future[Result]] | None] = SimpleQueue()
+    pending: deque[tuple[Progress, Future[Result]]] = deque()
     threads: list[Thread] = []
-    jobs = (_Job[Task, Result](task) for task in tasks)
-    try:
-        while True:
-            for job in islice(jobs, _MAX_QUEUED_PER_THREAD * max_threads - len(pending)):
-                pending.append(job)
-                queue.put(job)
-                if len(threads) < max_threads:
-                    threads.append(_start_thread(queue, work))
-            if not pending:
-                return
-            while not pending[0].done.wait(_POLL_SECONDS):
-                on_wait([each.progress for each in pending])
-            yield pending.popleft().result()
-    finally:
-        _shut_down(pending, queue, threads)
 
-
-def _start_thread(queue: SimpleQueue[_Job[Task, Result] | None], work: Callable[[Task, Progress], Result]) -> Thread:
     def run() -> None:
         while (job := queue.get()) is not None:
-            job.run(work)
+            task, progress, result = job
+            try:
+                progress.advance(0)
+                result.set_result(work(task, progress))
+            except BaseException as error:  # noqa: BLE001 - raised where the result is waited for
+                result.set_exception(error)
 
-    # A daemon thread: the program must be able to exit while a server is silent.
-    thread = Thread(target=run, daemon=True)
-    thread.start()
-    return thread
-
-
-def _shut_down(
-    pending: Iterable[_Job[Task, Result]], queue: SimpleQueue[_Job[Task, Result] | None], threads: list[Thread]
-) -> None:
-    for job in pending:
-        job.progress.cancel()
-    for _ in threads:
-        queue.put(None)
-    until = monotonic() + _SHUTDOWN_SECONDS
-    for thread in threads:
-        thread.join(max(0.0, until - monotonic()))
+    left = iter(tasks)
+    try:
+        while True:
+            for task in islice(left, _MAX_QUEUED_PER_THREAD * max_threads - len(pending)):
+                pending.append((Progress(), Future()))
+                queue.put((task, *pending[-1]))
+                if len(threads) < max_threads:
+                    # A daemon thread: the program must be able to exit while a server is silent.
+                    threads.append(Thread(target=run, daemon=True))
+                    threads[-1].start()
+            if not pending:
+                return
+            while not wait([pending[0][1]], _POLL_SECONDS).done:
+                on_wait([progress for progress, _ in pending])
+            yield pending.popleft()[1].result()
+    finally:
+        for progress, _ in pending:
+            progress.cancel()
+        for _ in threads:
+            queue.put(None)
+        until = monotonic() + _SHUTDOWN_SECONDS
+        for thread in threads:
+            thread.join(max(0.0, until - monotonic()))

@@ -17,7 +17,7 @@ from inspector.sources.s3.connection import Connection
 
 if TYPE_CHECKING:  # most archives are files
     from inspector.sources.s3.request_log import RequestLog
-    from inspector.sources.s3.uploads.sender import Sender, UploadRecord
+    from inspector.sources.s3.uploads.sender import Sender
 
 _MAX_NAMES = 3
 """Files or uploads that one message names."""
@@ -72,10 +72,10 @@ def report_uploads(target: Address, connection: Connection) -> Iterator[str]:
     from inspector.sources.s3.uploads.sender import noted, sender_for  # loads boto3
 
     left = []
-    for address, _, note in noted(sender_for(connection).endpoint, target.bucket):
-        if note is not None:
-            note.leave()
-            left.append(address)
+    for upload in noted(sender_for(connection).endpoint, target.bucket):
+        if upload.note is not None:
+            upload.note.leave()
+            left.append(upload.address)
     if left:
         them = "it" if len(left) == 1 else "them"
         yield (
@@ -92,19 +92,22 @@ def remove_uploads(target: Address, connection: Connection) -> Iterator[str]:
     because their owners are unknown. Raises SourceError if the server cannot be reached.
     """
     from inspector.sources.s3.request_log import RequestLog
+    from inspector.sources.s3.sentences import S3Error
     from inspector.sources.s3.uploads.sender import noted, sender_for  # loads boto3
 
     sender, log = sender_for(connection), RequestLog()
     running, gone, failures = set(), [], []
-    for address, upload, note in noted(sender.endpoint, target.bucket):
-        if note is None:
-            running.add(upload)
+    for upload in noted(sender.endpoint, target.bucket):
+        if upload.note is None:
+            running.add(upload.id)
             continue
-        failure = _abort(sender, note, log)
-        if failure:
-            failures.append(failure)
-        elif failure is not None:
-            gone.append(address)
+        try:
+            sender.abort(upload, log)
+            gone.append(upload.address)
+        except S3Error as error:
+            if error.status != _HTTP_NOT_FOUND:  # else it was gone already
+                what = f"{visible(upload.id)} of {visible(upload.address.location)}"
+                failures.append(f"The upload {what} could not be removed: {error}")
     if gone:
         yield (
             f"{count(len(gone), 'unfinished upload')} of a run that was killed {_was(gone)} removed in "
@@ -112,20 +115,6 @@ def remove_uploads(target: Address, connection: Connection) -> Iterator[str]:
         )
     yield from failures
     yield from _report_other_uploads(sender, target, running, log)
-
-
-def _abort(sender: Sender, note: UploadRecord, log: RequestLog) -> str | None:
-    """Abort an upload; returns the message if that failed, empty if it worked, None if the upload was gone already."""
-    from inspector.sources.s3.sentences import S3Error
-    from inspector.sources.s3.uploads.sender import Upload  # loads boto3
-
-    try:
-        sender.abort(Upload(note.address, note.id, note=note), log)
-    except S3Error as error:
-        if error.status == _HTTP_NOT_FOUND:
-            return None
-        return f"The upload {visible(note.id)} of {visible(note.address.location)} could not be removed: {error}"
-    return ""
 
 
 def _report_other_uploads(sender: Sender, target: Address, running: Collection[str], log: RequestLog) -> Iterator[str]:

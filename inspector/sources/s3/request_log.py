@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections import deque
 from enum import StrEnum
+from operator import add
 from threading import Lock
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -65,7 +67,7 @@ class Request(Struct):
     phase: Phase = Phase.DONE
 
 
-class Totals(Struct, frozen=True):
+class Totals(NamedTuple):
     """The sums over all requests: how many were sent, bytes received, milliseconds waited, bytes sent, and retries."""
 
     requests: int = 0
@@ -73,15 +75,6 @@ class Totals(Struct, frozen=True):
     milliseconds: float = 0.0
     sent: int = 0
     retried: int = 0
-
-    def __add__(self, other: Totals) -> Totals:
-        return Totals(
-            self.requests + other.requests,
-            self.received + other.received,
-            self.milliseconds + other.milliseconds,
-            self.sent + other.sent,
-            self.retried + other.retried,
-        )
 
 
 class RequestLog:
@@ -105,7 +98,8 @@ class RequestLog:
             del self._running[id(request)]
             self._requests.append(request)
             retried = max(0, request.attempts - 1)
-            self._totals += Totals(request.attempts, request.received, request.milliseconds, request.sent, retried)
+            more = (request.attempts, request.received, request.milliseconds, request.sent, retried)
+            self._totals = Totals(*map(add, self._totals, more))
         _LOG.debug(
             "%s %s [%d, %d): status %d, %d bytes received, %d sent, %.0f ms, %d attempts",
             *(request.method, request.location, request.start, request.stop, request.status),
@@ -123,7 +117,7 @@ class RequestLog:
         before, then = earlier.totals, earlier.requests()
         with self._lock:
             self._requests = deque((*then, *self._requests), maxlen=MAX_REQUESTS_KEPT)
-            self._totals += before
+            self._totals = Totals(*map(add, self._totals, before))
 
     @property
     def totals(self) -> Totals:

@@ -264,7 +264,13 @@ class RemoteSource(ABC):
         if not head.partial and head.size > MAX_WHOLE_BYTES:
             raise _ignores_ranges(self.address, head)
         if head.partial and (head.start, head.stop) != (start, stop):
-            raise _wrong_range(self.address, start, stop, head)
+            raise S3Error(
+                f"The server does not say which bytes of {visible(self.name)} it sent when asked for "
+                f"[{start:,}, {stop:,}). The response is not used."
+                if head.stop <= head.start
+                else f"The server sent other bytes of {visible(self.name)} than requested: [{head.start:,}, "
+                f"{head.stop:,}) instead of [{start:,}, {stop:,}). The response is not used."
+            )
 
 
 def _runs(spans: Sequence[Span]) -> Iterator[list[Span]]:
@@ -419,8 +425,10 @@ def opened(
     if not head.partial and head.size > MAX_WHOLE_BYTES:
         source.read(known.size - TAIL_BYTES, TAIL_BYTES)  # some servers ignore only ranges that count from the end
     elif not head.partial:
-        source.cache.put(0, _whole_body(address, head, data))
-    elif head.etag == known.etag and head.stop - head.start == len(data) and _is_tail(head, known.size):
+        if len(data) != head.size:
+            raise _ignores_ranges(address, head)
+        source.cache.put(0, data)
+    elif head.etag == known.etag and (head.start, head.stop) == (max(0, known.size - TAIL_BYTES), known.size):
         source.cache.put(head.start, data)
     source.sparing = sparing and source.cache.spans() != (Span(0, head.size),)  # a small object is complete already
     return source
@@ -541,31 +549,8 @@ def is_md5(etag: str) -> bool:
     return _MD5.fullmatch(etag) is not None and "-" not in etag
 
 
-def _is_tail(head: Head, size: int) -> bool:
-    """Whether the range is the requested one of ``size`` bytes: some servers return a wrong end."""
-    return head.start == max(0, size - TAIL_BYTES) and head.stop == size
-
-
-def _whole_body(address: Place, head: Head, data: bytes) -> bytes:
-    if len(data) != head.size:
-        raise _ignores_ranges(address, head)
-    return data
-
-
 def _ignores_ranges(address: Place, head: Head) -> S3Error:
     return S3Error(
         f"The server ignores ranges: it would send all {in_bytes(head.size)} of {visible(address.location)} for "
         "every request, so nothing is read. Download the object, and open it here."
-    )
-
-
-def _wrong_range(address: Place, start: int, stop: int, head: Head) -> S3Error:
-    if head.stop <= head.start:
-        return S3Error(
-            f"The server does not say which bytes of {visible(address.location)} it sent when asked for "
-            f"[{start:,}, {stop:,}). The response is not used."
-        )
-    return S3Error(
-        f"The server sent other bytes of {visible(address.location)} than requested: [{head.start:,}, {head.stop:,}) "
-        f"instead of [{start:,}, {stop:,}). The response is not used."
     )

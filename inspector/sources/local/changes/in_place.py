@@ -93,36 +93,23 @@ def _verified_journal(file: LockedFile, edit: Edit, seen: Identity | None) -> Jo
         difference = seen.difference(file.identity) if seen else ""
         if not difference and file.identity.size != edit.old_size:
             difference = f"has {file.identity.size:,} bytes, not the {edit.old_size:,} that the change is for"
-        if not difference:
-            difference = _byte_mismatch(file, edit)
+        for patch in edit.patches if not difference else ():
+            if not holds(file, edit.old_size, [(patch.offset, patch.old)]):
+                stop = patch.offset + len(patch.old)
+                difference = f"has other bytes in [{patch.offset:,}, {stop:,}) than the change expects"
+                break
         if difference:
             raise EditError(f"{file.name} was not changed: it {difference}. Open it again and check before writing.")
-        _check_free_space(file, edit)
-        journal = Journal(str(file.path), file.identity, edit, _read_dropped(file, edit))
+        more = edit.new_size - edit.old_size
+        if more > 0 and (free := file.disk.free(file.path.parent)) < more:
+            raise EditError(
+                f"{file.name} was not changed: it would grow by {more:,} bytes, and the disk has room for {free:,}."
+            )
+        start, size = edit.dropped.start, edit.dropped.size
+        dropped = read_all(file.disk, file.descriptor, size, start) if size <= MAX_DROPPED_BYTES else None
     except OSError as error:
         raise EditError(f"{file.name} was not changed: it cannot be read ({reason(error)}).") from error
-    return journal
-
-
-def _byte_mismatch(file: LockedFile, edit: Edit) -> str:
-    for patch in edit.patches:
-        if not holds(file, edit.old_size, [(patch.offset, patch.old)]):
-            stop = patch.offset + len(patch.old)
-            return f"has other bytes in [{patch.offset:,}, {stop:,}) than the change expects"
-    return ""
-
-
-def _check_free_space(file: LockedFile, edit: Edit) -> None:
-    more = edit.new_size - edit.old_size
-    if more > 0 and (free := file.disk.free(file.path.parent)) < more:
-        raise EditError(
-            f"{file.name} was not changed: it would grow by {more:,} bytes, and the disk has room for {free:,}."
-        )
-
-
-def _read_dropped(file: LockedFile, edit: Edit) -> bytes | None:
-    start, stop = edit.dropped
-    return read_all(file.disk, file.descriptor, stop - start, start) if stop - start <= MAX_DROPPED_BYTES else None
+    return Journal(str(file.path), file.identity, edit, dropped)
 
 
 def _apply(file: LockedFile, journal: Journal, place: Path, stored: StoredBytes) -> Written:
@@ -170,8 +157,9 @@ def patched_copy(source: Source, edit: Edit, target: Path, progress: Progress, *
 
     Raises SourceError, also if ``target`` is the archive itself, and Cancelled.
     """
-    if isinstance(source, FileSource) and _is_same_file(source, target):
-        raise SourceError(f"{visible(target.name)} is the archive itself: choose another name for the copy.")
+    with contextlib.suppress(OSError, ValueError):  # the target does not exist
+        if isinstance(source, FileSource) and Identity.of(target.stat()).same_file(source.identity):
+            raise SourceError(f"{visible(target.name)} is the archive itself: choose another name for the copy.")
     progress.begin("Writing the copy", edit.new_size)
     with atomic_file(target, replace=replace) as out:
         for piece in blocks(OverlaySource(source, edit), 0, edit.new_size):
@@ -182,10 +170,3 @@ def patched_copy(source: Source, edit: Edit, target: Path, progress: Progress, *
                 f"No copy was written: {visible(source.name.rpartition('/')[2])} ends after {progress.done:,} bytes "
                 f"now, and had {source.size:,} when it was opened. Open it again."
             )
-
-
-def _is_same_file(source: FileSource, target: Path) -> bool:
-    try:
-        return Identity.of(target.stat()).same_file(source.identity)
-    except (OSError, ValueError):
-        return False  # target does not exist

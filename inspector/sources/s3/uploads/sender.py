@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
-import json
 import os
 import secrets
 from base64 import b64encode
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
+import msgspec
 import platformdirs
 from isal.isal_zlib import crc32
 from msgspec import Struct
@@ -337,15 +337,18 @@ _MAX_NOTE_BYTES = 1 << 14
 _SUFFIX = ".upload"
 
 
-class UploadRecord(Struct, frozen=True):
-    """One upload: server, address, and the id assigned by the server; no secrets.
-
-    ``descriptor`` is that of the file at ``path``, which is locked while open.
-    """
+class _Note(Struct):
+    """What is written of an upload: server, address, and the id assigned by the server; no secrets."""
 
     endpoint: str
-    address: Address
-    id: str
+    bucket: str
+    key: str
+    upload: str
+
+
+class UploadRecord(Struct, frozen=True):
+    """The note of an upload in the file at ``path``; ``descriptor`` is that of the file, which is locked while open."""
+
     path: Path
     descriptor: int
 
@@ -364,54 +367,43 @@ class UploadRecord(Struct, frozen=True):
 def note(endpoint: str, address: Address, upload: str) -> UploadRecord | None:
     """Note a started upload; None if that fails, which does not stop the upload."""
     disk, folder, descriptor = Disk(), _folder(), -1
-    value = {"endpoint": strip_credentials(endpoint), "bucket": address.bucket, "key": address.key, "upload": upload}
     path = folder / f"{secrets.token_hex(8)}{_SUFFIX}"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = disk.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         disk.lock(descriptor)  # before it has content, so that no other process takes it over
-        write_all(disk, descriptor, json.dumps(value).encode(), 0)
-        return UploadRecord(value["endpoint"], address, upload, path, descriptor)
+        said = _Note(strip_credentials(endpoint), address.bucket, address.key, upload)
+        write_all(disk, descriptor, msgspec.json.encode(said), 0)
     except OSError:
         if descriptor >= 0:
-            UploadRecord("", address, upload, path, descriptor).forget()
+            UploadRecord(path, descriptor).forget()
         return None
+    return UploadRecord(path, descriptor)
 
 
-def noted(endpoint: str, bucket: str) -> Iterator[tuple[Address, str, UploadRecord | None]]:
-    """The noted uploads of a bucket: address, id, and the locked note, or None if the upload is in progress.
+def noted(endpoint: str, bucket: str) -> Iterator[Upload]:
+    """The noted uploads of a bucket, with locked notes; without one if the upload is in progress.
 
     The caller has to ``forget`` or ``leave`` each note.
     """
     disk, wanted = Disk(), (strip_credentials(endpoint), bucket)
     for path in _paths():
         with contextlib.suppress(OSError):
-            descriptor = disk.open(path, os.O_RDWR)
-            found = _find_result(path, descriptor)
-            if found is None or (found.endpoint, found.address.bucket) != wanted:
-                os.close(descriptor)
-            else:
-                yield found.address, found.id, found if _is_left(descriptor) else None
-
-
-def _is_left(descriptor: int) -> bool:
-    """Whether the upload is abandoned; then the note is locked, otherwise closed."""
-    try:
-        Disk().lock(descriptor)
-    except OSError:
-        os.close(descriptor)
-        return False
-    return True
-
-
-def _find_result(path: Path, descriptor: int) -> UploadRecord | None:
-    """Parse a note; None if it is invalid or incomplete. Raises OSError."""
-    try:
-        value = json.loads(read_all(Disk(), descriptor, _MAX_NOTE_BYTES, 0))
-        endpoint, bucket, key, upload = (str(value[name]) for name in ("endpoint", "bucket", "key", "upload"))
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return None
-    return UploadRecord(endpoint, Address(bucket, key), upload, path, descriptor)
+            found: UploadRecord | None = UploadRecord(path, disk.open(path, os.O_RDWR))
+            assert found is not None
+            try:
+                said = msgspec.json.decode(read_all(disk, found.descriptor, _MAX_NOTE_BYTES, 0), type=_Note)
+            except (msgspec.DecodeError, RecursionError):
+                said = _Note("", "", "", "")
+            if (said.endpoint, said.bucket) != wanted:
+                found.leave()
+                continue
+            try:
+                disk.lock(found.descriptor)
+            except OSError:
+                found.leave()
+                found = None
+            yield Upload(Address(said.bucket, said.key), said.upload, note=found)
 
 
 def _paths() -> list[Path]:
