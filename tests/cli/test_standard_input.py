@@ -12,9 +12,8 @@ import pytest
 
 from inspector.core import limits
 from inspector.core.program.progress import Progress
-from inspector.core.source import BytesSource, SourceError
+from inspector.core.source import SourceError
 from inspector.sources.local import file as files
-from inspector.sources.local.file import TemporarySource
 from tests.cli.running import Run, process
 
 Sample = Callable[[str], Path]
@@ -134,12 +133,10 @@ def test_a_pipe_is_read_once(run: Run) -> None:
 # ---- where it is kept ----------------------------------------------------------------------------------------------
 
 
-def test_a_long_stream_is_kept_on_the_disk_and_a_short_one_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_IN_MEMORY_BYTES", 1_000)
-    for size, kind in ((1_000, BytesSource), (700_000, TemporarySource)):
+def test_a_stream_is_kept_on_the_disk() -> None:
+    for size in (1_000, 700_000):
         data = bytes(range(250)) * (size // 250)
         source = files.spooled(io.BytesIO(data).read, "-", Progress())
-        assert type(source) is kind
         assert (source.size, source.name) == (size, "-")
         assert source.read(300, size) == data[300:]
 

@@ -18,7 +18,7 @@ from inspector.core.limits import STANDARD_INPUT
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, rounded
 from inspector.core.program.progress import Progress
-from inspector.core.source import BLOCK, BytesSource, Source, SourceError
+from inspector.core.source import BLOCK, Source, SourceError
 from inspector.sources.local.disk_calls import read_at, reason
 
 NOTHING_THERE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP))
@@ -169,9 +169,6 @@ class TemporarySource:
 
 # ---- streams ---------------------------------------------------------------------------------------------------------
 
-MAX_IN_MEMORY_BYTES = 32 << 20
-"""A longer stream is kept in a nameless temporary file."""
-
 
 def spooled(read: Callable[[int], bytes], name: str, progress: Progress) -> Source:
     """All bytes that ``read(size)`` gives until it gives none, as a source called ``name``.
@@ -179,31 +176,19 @@ def spooled(read: Callable[[int], bytes], name: str, progress: Progress) -> Sour
     Raises SourceError if there is nothing, if there is more than STANDARD_INPUT allows, or if the stream or the
     temporary file fails; and Cancelled. Nothing stays on the disk when the source is dropped.
     """
-    limit = STANDARD_INPUT.value
+    limit, file = STANDARD_INPUT.value, TemporarySource(name)
     progress.begin("Reading standard input", 0)
-    pieces: list[bytes] = []
-    held = 0
-    file: TemporarySource | None = None
     while piece := _next(read):
-        held += len(piece)
-        if held > limit:
+        if file.size + len(piece) > limit:
             raise SourceError(
                 f"Standard input is larger than {rounded(limit)} ({in_bytes(limit)}), so it was not read to its end. "
                 f"Save it to a file and open that, or raise {STANDARD_INPUT.variable}."
             )
-        if file is None and held > MAX_IN_MEMORY_BYTES:
-            file = TemporarySource(name)
-            for each in pieces:
-                file.append(each)
-            pieces.clear()
-        if file is None:
-            pieces.append(piece)
-        else:
-            file.append(piece)
+        file.append(piece)
         progress.advance(len(piece))
-    if not held:
+    if not file.size:
         raise SourceError("Standard input is empty.")
-    return file or BytesSource(b"".join(pieces), name)
+    return file
 
 
 def _next(read: Callable[[int], bytes]) -> bytes:
