@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from inspector.core.edit import Edit, EditError, OverlaySource
 from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
@@ -26,7 +28,6 @@ from inspector.sources.local.changes.old_bytes import (
 )
 from inspector.sources.local.changes.recovery import (
     MAX_PAST,
-    PastChange,
     describe_last_change,
     forget_changes,
     past_changes,
@@ -46,14 +47,14 @@ def past_writes(location: str, opened: Source | None = None) -> tuple[PastWrite,
     return tuple(map(_past_write, _past_changes(location, opened)))
 
 
-def _past_changes(location: str, opened: Source | None) -> tuple[PastChange, ...]:
+def _past_changes(location: str, opened: Source | None) -> tuple[StoredChange, ...]:
     if isinstance(opened, S3Source):
         return _changes_of_object(opened)
     path = file_at(location)
     return past_changes(path) if path is not None else ()
 
 
-def _past_write(change: PastChange) -> PastWrite:
+def _past_write(change: StoredChange) -> PastWrite:
     edit = change.edit
     return PastWrite(change.written_ns / 1e9, visible(edit.label), edit.spans, edit.dropped.size, change.can_undo)
 
@@ -86,7 +87,7 @@ def past_edit(location: str, number: int, opened: Source) -> Edit:
     return _past_changes(location, opened)[number].edit
 
 
-def _reversed(change: PastChange) -> Edit:
+def _reversed(change: StoredChange) -> Edit:
     cut = change.cut
     if cut is None:
         return change.edit.reverted(b"")
@@ -114,11 +115,11 @@ def _stored(source: S3Source) -> tuple[StoredChange, ...]:
     return tuple(each for each, _ in zip(found, range(MAX_PAST), strict=False))
 
 
-def _changes_of_object(source: S3Source) -> tuple[PastChange, ...]:
+def _changes_of_object(source: S3Source) -> tuple[StoredChange, ...]:
     """The stored changes of an object, newest first. Only bytes of the newest are read; none where none is stored."""
     found = _stored(source)
     last = found[0] if found and _is_as_left(source, found[0].edit) else None
-    return tuple(PastChange(each.edit, each.written_ns, each is last, each.cut) for each in found)
+    return tuple(replace(each, can_undo=each is last) for each in found)
 
 
 def take_back(

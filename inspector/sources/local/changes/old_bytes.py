@@ -63,13 +63,14 @@ class StoredBytes(Struct, frozen=True):
 class StoredChange(Struct, frozen=True):
     """A change whose old bytes are in the file ``place``, made at ``written_ns`` (nanoseconds since 1970).
 
-    ``cut`` locates the bytes that it cut off.
+    ``cut`` locates the bytes that it cut off. ``can_undo``: it is known to be the last one, and can be undone.
     """
 
     place: Path
     edit: Edit
     cut: CutBytes | None
     written_ns: int = 0
+    can_undo: bool = False
 
     @property
     def files(self) -> frozenset[Path]:

@@ -374,19 +374,7 @@ def undo_last_change(path: Path, disk: Disk | None = None) -> str:
         return f"{file.name} is as it was before: {visible(entry.edit.label)}."
 
 
-class PastChange(Struct, frozen=True):
-    """A change that was made, at ``written_ns`` since 1970; ``can_undo``: it is the last one, and can be undone.
-
-    ``cut`` locates the bytes that it cut off, if any.
-    """
-
-    edit: Edit
-    written_ns: int
-    can_undo: bool
-    cut: CutBytes | None = None
-
-
-def past_changes(path: Path, disk: Disk | None = None) -> tuple[PastChange, ...]:
+def past_changes(path: Path, disk: Disk | None = None) -> tuple[StoredChange, ...]:
     """The stored changes of the file at ``path``, newest first, at most MAX_PAST. Raises EditError."""
     disk = disk or Disk()
     try:
@@ -394,7 +382,7 @@ def past_changes(path: Path, disk: Disk | None = None) -> tuple[PastChange, ...]
             made = (each for each in stored_changes(file.path, disk) if not _holds_old(file, each))
             found = list(islice(made, MAX_PAST))
             last = found[0] if found and _holds_new(file, found[0]) else None
-            return tuple(PastChange(each.edit, each.written_ns, each is last, each.cut) for each in found)
+            return tuple(replace(each, can_undo=each is last) for each in found)
     except OSError as error:
         raise EditError(f"The stored old bytes of {visible(path.name)} cannot be read: {reason(error)}.") from error
 
