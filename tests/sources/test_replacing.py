@@ -32,9 +32,14 @@ def test_a_file_that_cannot_be_finished_is_not_there(
 
 def test_a_file_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "x"
-    with pytest.raises(SourceError, match="already"), atomic_file(path) as target:
-        target.write(b"new")
-        path.write_bytes(b"other")
+
+    def write() -> None:
+        with atomic_file(path) as target:
+            target.write(b"new")
+            path.write_bytes(b"other")
+
+    with pytest.raises(SourceError, match="already"):
+        write()
     assert path.read_bytes() == b"other"
 
 

@@ -41,7 +41,7 @@ from inspector.operations.protocol.experiment_views import (
     Step,
     Swap,
 )
-from inspector.sources.local.folder import LocalFolder
+from inspector.sources.local.file import LocalFolder
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.prefix import S3Prefix
 

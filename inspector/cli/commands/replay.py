@@ -46,8 +46,7 @@ from inspector.operations.replay.writers import (
     replay_repair,
     replay_segments,
 )
-from inspector.sources.local.file import FileSource
-from inspector.sources.local.folder import LocalFolder
+from inspector.sources.local.file import FileSource, LocalFolder
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.prefix import S3Prefix
 

@@ -36,8 +36,7 @@ from inspector.operations.protocol.trace_views import ReaderRow
 from inspector.operations.trace.tracing import compare_readers
 from inspector.sources.local.changes.journal import ChangeState
 from inspector.sources.local.changes.recovery import pending
-from inspector.sources.local.file import FileSource
-from inspector.sources.local.folder import LocalFolder
+from inspector.sources.local.file import FileSource, LocalFolder
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.responses import Seen

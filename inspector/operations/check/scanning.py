@@ -27,7 +27,7 @@ from inspector.operations.check.checking import check_archive, own_state, verdic
 from inspector.operations.open.nested import open_nested
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.sources.local.atomic import FolderObjects
-from inspector.sources.local.folder import Folder
+from inspector.sources.local.file import Folder
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 MAX_SCANNED_BYTES = 1 << 40

@@ -21,7 +21,7 @@ from inspector.operations.open.listing import content, learn_all
 from inspector.operations.open.location import Location, open_location
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.compare_views import AS_IT_IS, Version
-from inspector.sources.local.folder import LocalFolder
+from inspector.sources.local.file import LocalFolder
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.prefix import S3Prefix
 

@@ -24,7 +24,7 @@ from inspector.operations.create.inputs import Input, gather, skipped_outputs
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.sources.local.atomic import FolderObjects
 from inspector.sources.local.disk_calls import unusable
-from inspector.sources.local.folder import Folder, LocalFolder
+from inspector.sources.local.file import Folder, LocalFolder
 from inspector.sources.s3.address import SCHEME, is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -108,8 +108,10 @@ def create_datas3t(
         root = f"{SCHEME}{address.bucket}/{address.prefix}"
     with cancelling(progress):
         check_free(ranges, options.dataset, _existing_ranges(existing))
-    made = pack(ranges, options.dataset, root, objects, progress)
-    return replace(made, warnings=skipped_outputs([each for each in own if each.exists()], locations))
+    return replace(
+        pack(ranges, options.dataset, root, objects, progress),
+        warnings=skipped_outputs([each for each in own if each.exists()], locations),
+    )
 
 
 def _folder(root: str) -> Path:

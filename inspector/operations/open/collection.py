@@ -17,7 +17,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.formats.datas3t import RangeName, codes, range_name
 from inspector.operations.open.opening import DATASET_ROOTS, RANGE_FOLDERS
-from inspector.sources.local.folder import Entry, Folder, LocalFolder
+from inspector.sources.local.file import Entry, Folder, LocalFolder
 
 OVERLAP = codes.RANGE_OVERLAP.code
 """The code of the finding that two ranges share keys."""

@@ -19,8 +19,7 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.subprogress import READING, map_with_progress
 from inspector.operations.open.nested import open_nested
 from inspector.operations.open.opening import MAX_READ_ONCE_BYTES, Opened, decode, start
-from inspector.sources.local.file import FileSource
-from inspector.sources.local.folder import Folder, LocalFolder
+from inspector.sources.local.file import FileSource, Folder, LocalFolder
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 

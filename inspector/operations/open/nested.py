@@ -21,8 +21,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK, BytesSource, Source, SourceError, SplicedSource, blocks, doubt_of
 from inspector.core.span import Span
 from inspector.operations.open.opening import SECTION, Opened, around, decode, open_place, start
-from inspector.sources.local.file import TemporarySource
-from inspector.sources.local.folder import Folder, LocalFolder
+from inspector.sources.local.file import Folder, LocalFolder, TemporarySource
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 if TYPE_CHECKING:  # a file of this machine needs neither

@@ -26,8 +26,7 @@ from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, Diagnosis, what_it
 from inspector.formats._compressed import with_inside
 from inspector.formats.datas3t import range_name
 from inspector.operations.jobs.local_paths import local_path
-from inspector.sources.local.file import FileSource
-from inspector.sources.local.folder import Folder, LocalFolder
+from inspector.sources.local.file import FileSource, Folder, LocalFolder
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.web.address import is_remote, is_web

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from inspector.core.program.progress import check_cancelled
 from inspector.core.source import Source
-from inspector.sources.local.folder import Entry
+from inspector.sources.local.file import Entry
 from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.request_log import RequestLog
 from inspector.sources.s3.responses import Head, Page, Seen

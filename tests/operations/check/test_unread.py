@@ -124,7 +124,7 @@ def test_a_folder_of_which_not_all_can_be_told_is_not_taken_for_one_with_gaps(
     def failing_entry(_: os.DirEntry[str]) -> None:
         raise failing(errno.EACCES)
 
-    monkeypatch.setattr("inspector.sources.local.folder._entry", failing_entry)
+    monkeypatch.setattr("inspector.sources.local.file._entry", failing_entry)
     assert main(["check", str(place.parent)]) == 2
     assert "cannot be read: permission denied" in capsys.readouterr().out
 
