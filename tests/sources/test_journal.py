@@ -91,13 +91,6 @@ def test_wrong_numbers_with_the_right_digest_are_a_sentence_or_a_journal(slot: i
     assert all(patch.offset >= 0 for patch in found.edit.patches)
 
 
-def test_a_journal_of_a_later_version_is_not_taken_for_a_broken_one() -> None:
-    data = bytearray(encode(ONE)[:-32])
-    data[7] = 2
-    with pytest.raises(ValueError, match="Another version"):
-        decode(sealed(bytes(data)))
-
-
 def test_a_journal_is_its_owners_alone_and_safe_before_anything_else(path: Path) -> None:
     disk = Watched()
     place = save(ONE, path, disk)
@@ -114,17 +107,6 @@ def test_the_second_place_is_known_by_the_path() -> None:
     central = {journal_paths(Path(name))[1] for name in ("/a/x.zip", "/b/x.zip", "/a/x.zip/", "/a/\udcff.zip")}
     assert len(central) == 3
     assert all(each.suffix == ".aij" and each.is_absolute() and each.name.isascii() for each in central)
-
-
-def test_a_journal_in_the_second_place_is_found(path: Path) -> None:
-    assert find(path, Disk()) is None
-    central = journal_paths(path)[1]
-    Disk().make_folder(central.parent)
-    central.write_bytes(encode(ONE))
-    try:
-        assert find(path, Disk()) == central
-    finally:
-        central.unlink()
 
 
 def test_what_is_no_regular_file_is_no_journal(path: Path) -> None:

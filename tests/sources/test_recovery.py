@@ -33,7 +33,11 @@ def test_any_of_three_writes_may_have_been_made(chosen: tuple[bool, ...], way: o
     )
     assert found.finish
     assert found.roll_back
+    assert "can be finished (new bytes) or rolled back" in found.story
     assert bool(found.forget) == (kind is not ChangeState.MIXED)
+    if kind is ChangeState.MIXED:
+        with pytest.raises(EditError, match="The journal cannot be removed"):
+            forget(path)
     if way is finish:
         assert finish(path) == "archive.tacozip has its new bytes."
     else:
@@ -43,10 +47,6 @@ def test_any_of_three_writes_may_have_been_made(chosen: tuple[bool, ...], way: o
     assert pending(path) is None
     for again in (finish, roll_back, forget):
         assert again(path) == "No change of archive.tacozip is waiting to be finished."
-
-
-def test_a_file_without_a_journal_has_nothing_pending(path: Path) -> None:
-    assert pending(path) is None
 
 
 def test_a_broken_journal_means_that_nothing_was_touched(path: Path) -> None:
@@ -118,14 +118,6 @@ def test_the_journal_of_a_file_that_was_replaced_waits_for_it(path: Path) -> Non
     assert path.read_bytes() == after(THREE)
 
 
-@pytest.mark.parametrize("chosen", [(False, False, False), (True, False, False), (True, True, True)])
-def test_the_story_says_both_ways_out(chosen: tuple[bool, ...], path: Path) -> None:
-    interrupted(path, THREE, some(THREE, chosen))
-    found = pending(path)
-    assert found is not None
-    assert "can be finished (new bytes) or rolled back" in found.story
-
-
 def test_foreign_bytes_are_shown_and_never_written_over(path: Path) -> None:
     content = bytearray(some(THREE, (True, False, False)))
     for at in (15, 60, 61, 643):
@@ -141,13 +133,6 @@ def test_foreign_bytes_are_shown_and_never_written_over(path: Path) -> None:
     forget(path)
     assert path.read_bytes() == content
     assert names(path) == [".archive.tacozip.aij.kept", path.name]
-
-
-def test_a_torn_change_cannot_be_forgotten(path: Path) -> None:
-    interrupted(path, THREE, some(THREE, (True, False, False)))
-    with pytest.raises(EditError, match="The journal cannot be removed"):
-        forget(path)
-    waiting(path, ChangeState.MIXED)
 
 
 @pytest.mark.parametrize("size", [0, 600, 701, 5000])
