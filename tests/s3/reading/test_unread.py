@@ -369,11 +369,12 @@ def test_metadata_that_is_there_is_replaced_with_consent_only_and_kept(
 
 
 @pytest.mark.parametrize("far", [True, False], ids=["s3", "here"])
-def test_metadata_that_is_missing_takes_an_empty_place_only(
-    store: Store, folder: str, tmp_path: Path, far: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("before", [{}, {f"{NAME}.metadata": b"junk"}], ids=["missing", "damaged"])
+def test_metadata_that_others_have_written_meanwhile_is_left_alone(
+    store: Store, folder: str, tmp_path: Path, far: bool, before: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    location, read = places(store, folder, tmp_path, {NAME: TAR}, far=far)
-    options = store.options if far else []
+    location, read = places(store, folder, tmp_path, {NAME: TAR, **before}, far=far)
+    options = [*(REPLACING if before else ()), *(store.options if far else ())]
     carried_out = apply_repairs.write_sibling
 
     def meanwhile(*arguments: Any) -> str:
@@ -383,24 +384,6 @@ def test_metadata_that_is_missing_takes_an_empty_place_only(
     with monkeypatch.context() as patch:
         patch.setattr(apply_repairs, "write_sibling", meanwhile)
         assert main(["repair", *options, location]) == 2
-    assert read(f"{NAME}.metadata") == b"theirs"
-
-
-@pytest.mark.parametrize("far", [True, False], ids=["s3", "here"])
-def test_metadata_that_others_have_changed_meanwhile_is_left_alone(
-    store: Store, folder: str, tmp_path: Path, far: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    location, read = places(store, folder, tmp_path, {NAME: TAR, f"{NAME}.metadata": b"junk"}, far=far)
-    options = store.options if far else []
-    carried_out = apply_repairs.write_sibling
-
-    def meanwhile(*arguments: Any) -> str:
-        places(store, folder, tmp_path, {f"{NAME}.metadata": b"theirs"}, far=far)
-        return carried_out(*arguments)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(apply_repairs, "write_sibling", meanwhile)
-        assert main(["repair", *REPLACING, *options, location]) == 2
     assert read(f"{NAME}.metadata") == b"theirs"
 
 

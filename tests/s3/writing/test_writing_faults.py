@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from itertools import product
 from random import Random
 from threading import Event
 
@@ -186,18 +187,6 @@ def test_a_server_that_cannot_copy_is_sent_all_of_it_on_a_word_only(store: Store
     assert content(store, KEY) == changed(LARGE)
 
 
-@pytest.mark.parametrize("lost", [refuse(500, "InternalError"), refuse(404, "NoSuchUpload")])
-def test_an_answer_that_is_lost_is_found_out_about(store: Store, lost: Fault) -> None:
-    def losing(seen: Seen, forward: Forward) -> Reply:
-        forward()
-        return lost(seen, forward)
-
-    source = store.open(store.put(KEY, LARGE))
-    with store.proxy.failing(when(completes, losing)):
-        write_object(source, edit_of(LARGE), Progress())
-    assert content(store, KEY) == changed(LARGE)
-
-
 def test_what_nobody_can_know_is_said(store: Store) -> None:
     gone = False
 
@@ -279,7 +268,13 @@ def landing(store: Store, data: bytes) -> int:
     return sum(lands(data)(seen) for seen in store.proxy.log)
 
 
-@pytest.mark.parametrize("lost", [silent, refuse(500, "InternalError"), web_page], ids=["reset", "500", "web page"])
+@pytest.mark.parametrize(
+    ("data", "lost"),
+    [
+        *product((SMALL, LARGE), (silent, refuse(500, "InternalError"), web_page)),
+        (LARGE, refuse(404, "NoSuchUpload")),
+    ],
+)
 def test_a_change_whose_answer_is_lost_is_not_made_again(
     store: Store, source: S3Source, data: bytes, lost: Fault
 ) -> None:
