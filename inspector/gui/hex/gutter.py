@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
-from PySide6.QtCore import QEvent, QLine, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygon, QShowEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
@@ -92,16 +92,14 @@ class Gutter(RowSide):
         """Draw beside the rows ``[top, top + rows)`` of ``columns`` bytes each."""
         place = (columns, top, rows, caret)
         if (look, place) != (self._look, self._place):
-            moved = look is not self._look or place[:3] != self._place[:3]
             self._look, self._place = look, place
-            self._update_strokes(moved)
+            self._update_strokes()
 
-    def _update_strokes(self, moved: bool = True) -> None:
+    def _update_strokes(self) -> None:
         columns, top, rows, caret = self._place
-        before, lanes = self.strokes, max(0, (self.width() - _HEAD_SPACE) // LANE_WIDTH)
+        lanes = max(0, (self.width() - _HEAD_SPACE) // LANE_WIDTH)
         self.strokes = lay_out_arrows(self._arrows, columns, top, rows, lanes, caret) if columns else []
-        if self.strokes != before or (moved and before):
-            self.update()
+        self.update()
 
     # ---- geometry ----------------------------------------------------------------------------------------------
 
@@ -150,18 +148,13 @@ class Gutter(RowSide):
     # ---- Qt overrides ------------------------------------------------------------------------------------------
 
     def paint(self, painter: QPainter) -> None:
-        # Highlighted arrows are drawn on top.
-        for lit in (False, True):
-            self._draw(painter, [stroke for stroke in self.strokes if stroke.lit is lit], lit, self._look)
-
-    def _draw(self, painter: QPainter, strokes: list[DrawnArrow], lit: bool, look: Look) -> None:
-        colour = QColor(look.colours.outline if lit else look.colours.quiet)
-        lines = [(stroke, self.line_of(stroke)) for stroke in strokes]
-        painter.setPen(QPen(colour, 2 if lit else 1))
-        painter.drawLines([QLine(*pair) for _, corners in lines for pair in pairwise(corners)])
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour)
-        for stroke, corners in lines:
+        for stroke in sorted(self.strokes, key=lambda stroke: stroke.lit):  # highlighted ones on top
+            colours, corners = self._look.colours, self.line_of(stroke)
+            colour = QColor(colours.outline if stroke.lit else colours.quiet)
+            painter.setPen(QPen(colour, 2 if stroke.lit else 1))
+            painter.drawPolyline(corners)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colour)
             painter.drawPolygon(_head(corners[-2], corners[-1]))
             if stroke.exit_row is not None and stroke.source is None:  # its source is out of view
                 painter.drawPolygon(_head(corners[1], corners[0]))

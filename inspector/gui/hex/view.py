@@ -182,10 +182,6 @@ class HexView(RowArea):
         """The offset of the caret."""
         return self._cursor.caret
 
-    def byteCount(self) -> int:
-        """The number of bytes."""
-        return self._size
-
     def byteAtCaret(self) -> int | None:
         """The value of the byte at the caret, None until it has arrived."""
         data = self._model.bytes_at(self.caret(), self.caret() + 1) if self._model is not None else []
@@ -206,10 +202,6 @@ class HexView(RowArea):
     def selectAll(self) -> None:
         """Select all bytes without scrolling."""
         self._change(lambda: self._cursor.select(0, self._size), reveal=False)
-
-    def clearSelection(self) -> None:
-        """Clear the selection; the caret stays."""
-        self._change(self._cursor.clear, reveal=False)
 
     def _place_caret(self, offset: int, pane: Pane, extend: bool) -> None:
         def place() -> None:
@@ -296,7 +288,7 @@ class HexView(RowArea):
         elif event.matches(_Key.SelectAll):
             self.selectAll()
         elif event.key() == Qt.Key.Key_Escape and self._cursor.selected is not None:
-            self.clearSelection()
+            self._change(self._cursor.clear, reveal=False)
         else:
             super().keyPressEvent(event)
 
@@ -401,7 +393,8 @@ class _Caret(QAccessibleValueInterface):
 
     def maximumValue(self) -> int:
         view = self._view()
-        return max(0, view.byteCount() - 1) if view is not None else 0
+        model = view.model() if view is not None else None
+        return max(0, model.size - 1) if model is not None else 0
 
     def minimumValue(self) -> int:
         return 0
@@ -432,7 +425,7 @@ class _AccessibleBytes(QAccessibleWidget):
 
 def accessible_value(view: HexView) -> str:
     """The byte at the caret and the size of the selection, as text."""
-    if not view.byteCount():
+    if view.model() is None or not view.shown().size:
         return "no bytes"
     selected = view.selection().size
     text = view.accessibleDescription() or f"offset {grouped(view.caret())}"

@@ -201,12 +201,6 @@ class Legend(QWidget):
         if event.size().width() != event.oldSize().width():
             self.updateGeometry()
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the colours of the palette."""
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange, QEvent.Type.FontChange):
-            self.update()
-
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         at = self._entry_at(event.position().toPoint())
         self._light(at)
