@@ -97,9 +97,10 @@ class Gutter(RowSide):
 
     def _update_strokes(self) -> None:
         columns, top, rows, caret = self._place
-        lanes = max(0, (self.width() - _HEAD_SPACE) // LANE_WIDTH)
+        before, lanes = self.strokes, max(0, (self.width() - _HEAD_SPACE) // LANE_WIDTH)
         self.strokes = lay_out_arrows(self._arrows, columns, top, rows, lanes, caret) if columns else []
-        self.update()
+        if before or self.strokes:
+            self.update()
 
     # ---- geometry ----------------------------------------------------------------------------------------------
 

@@ -232,23 +232,17 @@ class HexPane(QWidget):
     def set_bookmarks(self, bookmarks: Iterable[tuple[int, int, str]]) -> None:
         """Mark the bookmarks (layer, offset and note) of the layer shown, on the bytes and in the map."""
         self._bookmarks = tuple(bookmarks)
-        self._show_bookmarks()
-
-    def _show_bookmarks(self) -> None:
-        size, layer = self._info.size if self._info is not None else 0, self._document.layer
-        there = {at: visible(note) for which, at, note in sorted(self._bookmarks) if which == layer and at < size}
-        self.hex.paint_with(bookmarks=list(there))
-        self.map.show_state(bookmarks=there)
+        self._show_marks()
 
     def set_notes(self, notes: Iterable[tuple[int, Structure]]) -> None:
         """Outline the notes (layer and structure) of the layer shown on the bytes, and name them beside."""
         self._notes = tuple(notes)
-        self._show_notes(self.hex.model())
+        self._show_marks()
 
-    def _show_notes(self, model: HexModel | None) -> None:
-        if model is not None:
-            layer = self._document.layer
-            model.set_notes([each for which, each in self._notes if which == layer and each.stop <= model.size])
+    def set_unread(self, layer: int, spans: Spans) -> None:
+        """Grey out the bytes of a layer that a reader never reads, on the bytes and in the map."""
+        self._unread = (layer, spans)
+        self._show_marks()
 
     def set_edited(self, spans: Spans) -> None:
         """Underline the bytes of the layer that are not on disk yet."""
@@ -268,16 +262,14 @@ class HexPane(QWidget):
             self.map.setSize(info.size)
             self.band.setSize(info.size)
         self._info = info
-        self._show_bookmarks()
         if is_new:
             self._show_mode(Mode.HEX)
             model = HexModel(info.size, partial(self._fetch, info.layer))
             model.changed.connect(self._describe_look)
-            self._show_notes(model)
+            self._damage = ()
             self.hex.setModel(model)  # which also updates the frame of the map
             if self.hex.isVisible():
                 model.request(*self.hex.shown())  # before all that the panels ask for
-            self._show_unread()
             self._show_changed()
         else:
             self._changed()
@@ -289,6 +281,7 @@ class HexPane(QWidget):
             self._show_changed()
 
     def _show_changed(self) -> None:
+        self._show_marks()
         self.map.setShown(*self.hex.shown())
         self._ask_bands()
         self._mark_damage()
@@ -307,29 +300,26 @@ class HexPane(QWidget):
         def take(spans: Spans) -> None:
             if layer == self._document.layer:
                 self._damage = spans
-                self.map.show_state(damage=spans)
-                self._show_damage()
-                self._update_legend()
+                self._show_marks()
 
         self._document.client.ask(ArchiveRequests.damage, layer, MAX_DAMAGE_SPANS).then(take)
 
-    def set_unread(self, layer: int, spans: Spans) -> None:
-        """Grey out the bytes of a layer that a reader never reads, on the bytes and in the map."""
-        self._unread = (layer, spans)
-        self._show_unread()
-
-    def _show_unread(self) -> None:
-        layer, spans = self._unread
-        shown = spans if self._info is not None and self._info.layer == layer else ()
-        self.hex.mark(unread=shown)
-        self.map.show_state(unread=shown)
+    def _show_marks(self) -> None:
+        """Show what is marked in the layer shown, besides the selection."""
+        if (model := self.hex.model()) is None:
+            return
+        layer, size = self._document.layer, model.size
+        model.set_notes([each for which, each in self._notes if which == layer and each.stop <= size])
+        there = {at: visible(note) for which, at, note in sorted(self._bookmarks) if which == layer and at < size}
+        unread = self._unread[1] if self._unread[0] == layer else ()
+        self.hex.mark(bookmarks=list(there), unread=unread, damage=self._wrong())
+        self.map.show_state(bookmarks=there, unread=unread, damage=self._damage)
         self._update_legend()
 
-    def _show_damage(self) -> None:
-        """Mark the damage; the selected finding is always included, however many there are."""
+    def _wrong(self) -> Spans:
+        """The damage; the selected finding is always included, however many there are."""
         selection = self._document.selection
-        chosen = selection.spans if selection.wrong else ()
-        self.hex.mark(damage=[*self._damage, *chosen])
+        return (*self._damage, *selection.spans) if selection.wrong else self._damage
 
     def _draw_map(self, rows: int) -> None:
         if self._info is None or rows <= 0:
@@ -371,7 +361,7 @@ class HexPane(QWidget):
 
     def _light(self, entry: LegendEntry | None) -> None:
         """Light the bytes of an entry of the legend up, in the hex view and in the map."""
-        self.hex.paint_with(lit=None if entry is None else entry.lit)
+        self.hex.mark(lit=None if entry is None else entry.lit)
         self.map.show_state(lit=None if entry is None else entry.bits)
         self.band.show_state(lit=entry.mark if entry is not None and isinstance(entry.mark, ByteClass) else None)
 
@@ -417,8 +407,8 @@ class HexPane(QWidget):
         is_current = (selection.caret, selection.length) == (self.hex.caret(), self.hex.selection().size)
         if selection.origin != ORIGIN and not is_current:
             self.hex.goTo(selection.caret, selection.length)
-        self.hex.mark(outline=selection.spans, stored=selection.stored, omitted=selection.omitted)
-        self._show_damage()
+        marks = {"outline": selection.spans, "stored": selection.stored, "omitted": selection.omitted}
+        self.hex.mark(**marks, damage=self._wrong())
         self._following = False
 
     def _describe_byte(self, explanation: Explanation) -> None:

@@ -43,7 +43,7 @@ class Overwriting(QObject):
         self._show_state()
 
     def _show_state(self) -> None:
-        self._view.paint_with(overwriting=self._on, digit=int(self._half is not None))
+        self._view.mark(overwriting=self._on, digit=int(self._half is not None))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: ARG002 - there is one view
         """Handle keys; Paste then belongs to the view and not to the shortcuts of the window."""

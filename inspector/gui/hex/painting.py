@@ -15,7 +15,7 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalet
 
 from inspector.core.field import Structure
 from inspector.core.kinds import Family, Role, Shape
-from inspector.core.span import Span, intersect
+from inspector.core.span import Span, intersect, united
 from inspector.drawing.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of, line_of
 from inspector.drawing.palette import COLOURS, CONTRAST, MARKS, Colours, Mark, Scheme, mixed, scheme_of
 from inspector.gui.hex.highlights import Tint, outline_of, overlapping, overlaps
@@ -162,8 +162,7 @@ class ViewState(Struct):
     bytes it leaves out, ``edited`` the bytes not on disk yet, ``unread`` those that a reader never reads. With
     ``overwriting``, typing replaces the byte at the caret from its digit ``digit`` (0 or 1) on. ``structures`` are
     outlined, outer ones first. With ``lit``, only backgrounds that say one of these (see ``Paint.what``) are painted;
-    with ``spotlight``, only those of these bytes. ``bookmarks`` are
-    offsets in order, each of which gets a flag.
+    with ``stored``, only those of its bytes and of ``outline``. ``bookmarks`` are offsets in order; each gets a flag.
     """
 
     layout: Layout
@@ -176,7 +175,6 @@ class ViewState(Struct):
     omitted: Sequence[Span] = ()
     edited: Sequence[Span] = ()
     unread: Sequence[Span] = ()
-    spotlight: Sequence[Span] = ()
     bookmarks: Sequence[int] = ()
     lit: frozenset[Hashable] | None = None
     structures: Sequence[Structure] = ()
@@ -185,6 +183,8 @@ class ViewState(Struct):
     digit: int = 0
 
 
+MARKS_OF_SPANS = frozenset(("outline", "damage", "stored", "omitted", "edited", "unread"))
+"""What a ``ViewState`` has of merged spans."""
 FLAG = 7
 """The sides of the flag of a bookmark in pixels."""
 
@@ -225,8 +225,8 @@ class RowPainter:
     def _backgrounds(self, span_painted: Span, top: int) -> None:
         brushes, lit, base = self._look.brushes, self._scene.lit, span_painted.start
         tints = self._model.tints_at(*span_painted)
-        if self._scene.spotlight:
-            lights = overlapping(self._scene.spotlight, *span_painted)
+        if self._scene.stored:
+            lights = overlapping(united([*self._scene.outline, *self._scene.stored]), *span_painted)
             tints = [
                 Tint(*piece, tint.paint) for tint in tints for piece in intersect([Span(tint.start, tint.stop)], lights)
             ]

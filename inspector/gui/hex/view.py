@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 from itertools import product
 from typing import Any
@@ -35,7 +35,7 @@ from inspector.gui.hex.highlights import merged, overlapping
 from inspector.gui.hex.lane import lay_out_brackets
 from inspector.gui.hex.layout import MAX_COPY_BYTES, MOVES, CopyFormat, Cursor, Pane, formatted
 from inspector.gui.hex.pages import HexModel
-from inspector.gui.hex.painting import HATCH_PERIOD, RowPainter, ViewState
+from inspector.gui.hex.painting import HATCH_PERIOD, MARKS_OF_SPANS, RowPainter, ViewState
 from inspector.gui.hex.row_area import RowArea
 
 _Key = QKeySequence.StandardKey
@@ -104,22 +104,11 @@ class HexView(RowArea):
         """The model, if any."""
         return self._model
 
-    def mark(self, **marks: Iterable[tuple[int, int]]) -> None:
-        """Mark bytes, by the names of ``ViewState``, such as ``outline``.
-
-        With a stored checksum only the outline, which is the bytes it covers, and its own bytes keep their colours.
-        """
-        for name, spans in marks.items():
-            setattr(self.scene, name, merged(spans, self._size))
-        scene = self.scene
-        scene.spotlight = merged([*scene.outline, *scene.stored], self._size) if scene.stored else ()
-        self._update_lane()
-        self.viewport().update()
-
-    def paint_with(self, **state: object) -> None:
-        """Change what else ``ViewState`` holds, such as ``lit`` or ``bookmarks``."""
+    def mark(self, **state: Any) -> None:
+        """Change what ``ViewState`` holds, such as ``outline``; spans need not be merged."""
         for name, value in state.items():
-            setattr(self.scene, name, value)
+            setattr(self.scene, name, merged(value, self._size) if name in MARKS_OF_SPANS else value)
+        self._update_lane()
         self.viewport().update()
 
     def setColourBy(self, by: ColourBy) -> None:

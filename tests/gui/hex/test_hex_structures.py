@@ -214,9 +214,9 @@ def test_only_what_is_lit_up_keeps_its_colour(show: Show) -> None:
     view = show("two-entries.tacozip", 0xC8)
     before = colour(view, 0x3E)
 
-    view.paint_with(lit=frozenset({(TACO_ENTRY, False)}))
+    view.mark(lit=frozenset({(TACO_ENTRY, False)}))
     assert (colour(view, 0x3E), colour(view, 0x4E)) == (before, COLOURS[Scheme.LIGHT].base)
-    view.paint_with(lit=None)
+    view.mark(lit=None)
     assert colour(view, 0x4E) != COLOURS[Scheme.LIGHT].base
 
 
