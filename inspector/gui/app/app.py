@@ -42,7 +42,7 @@ TIMEOUT_MS = 60_000
 POLL_MS = 25
 """The interval of checks whether everything has loaded."""
 TAB_MODULES = (
-    "inspector.gui.kit.accessible_names",
+    "inspector.gui.kit.help_texts",
     "inspector.operations.protocol.views",
     "inspector.gui.document.document",
     "inspector.gui.hex.view",
@@ -122,9 +122,9 @@ def run(locations: Sequence[str], *, new_window: bool = False, compare: Sequence
 def _after_first_paint(
     app: QApplication, window: Window, locations: Sequence[str], compare: Sequence[str] | None
 ) -> None:
-    from inspector.gui.kit import accessible_names
+    from inspector.gui.kit import help_texts
 
-    accessible_names.watch(app)
+    help_texts.watch(app)
     window.open_locations(locations)
     if compare:
         window.comparisons.compare(*compare)

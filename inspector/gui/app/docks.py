@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
 
 from inspector.gui.document.document import Document
 from inspector.gui.hex.hex_pane import HexPane
-from inspector.gui.kit.dropping import Cover
+from inspector.gui.kit.files import Cover
 from inspector.gui.kit.widgets import debounce
 
 # ---- panels made late ------------------------------------------------------------------------------------------------

@@ -27,11 +27,9 @@ from inspector.gui.flows.hex_overlays import Arrows, HexEditing, Navigation, Ove
 from inspector.gui.flows.save import ExportFlow, RecoveryFlow, SaveFlow, UploadConfirmation
 from inspector.gui.flows.trials import TrialFlow
 from inspector.gui.hex.hex_pane import HexPane
-from inspector.gui.kit.accessible_names import name_focused_window
 from inspector.gui.kit.building import in_column
-from inspector.gui.kit.dropping import leave_drops
-from inspector.gui.kit.files import TempDir
-from inspector.gui.kit.help_texts import PANEL_LABELS
+from inspector.gui.kit.files import TempDir, leave_drops
+from inspector.gui.kit.help_texts import PANEL_LABELS, name_focused_window
 from inspector.gui.kit.locations import INSIDE
 from inspector.gui.kit.style import card
 from inspector.gui.kit.text import without_marks

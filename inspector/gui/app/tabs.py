@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QStackedWidget, QTabBar, QTabWidget, QToolButton, 
 from inspector.core.names import visible
 from inspector.core.verdict import State
 from inspector.gui.kit.building import dressed
-from inspector.gui.kit.dropping import leave_drops
+from inspector.gui.kit.files import leave_drops
 from inspector.gui.kit.icons import state_icon
 from inspector.gui.kit.locations import name_of
 from inspector.gui.kit.text import escaped, plain

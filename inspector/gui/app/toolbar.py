@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QResizeEvent, Qt
 from PySide6.QtWidgets import QLabel, QLineEdit, QSizePolicy, QToolBar, QToolButton, QWidget, QWidgetAction
 
 from inspector.gui.kit.building import choice_of, dressed
-from inspector.gui.kit.dropping import leave_drops
+from inspector.gui.kit.files import leave_drops
 from inspector.gui.kit.style import GRID
 from inspector.gui.tabs.side_tab import Page
 

@@ -17,20 +17,17 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget
 
 from inspector.core.numbers import plural
 from inspector.gui.app.actions.actions import ACTIONS, build_actions
-from inspector.gui.app.actions.appearance import Appearance
-from inspector.gui.app.actions.archives import Audits, CreateActions
+from inspector.gui.app.actions.archives import Audits, CreateActions, S3Actions
 from inspector.gui.app.actions.bookmarks import Bookmarks
 from inspector.gui.app.actions.comparisons import Comparisons
-from inspector.gui.app.actions.menus import Menus
-from inspector.gui.app.actions.s3_actions import S3Actions
+from inspector.gui.app.actions.menus import Appearance, Menus
 from inspector.gui.app.help import TITLE, Help
 from inspector.gui.app.start_page import Sessions, StartPage
 from inspector.gui.app.tabs import Tabs, WaitingTab
 from inspector.gui.app.toolbar import ToolBar
 from inspector.gui.kit import building
 from inspector.gui.kit.building import Answer, in_column, page_of
-from inspector.gui.kit.dropping import Cover, DropZone
-from inspector.gui.kit.files import TempDir, ask_for_files, ask_for_folder
+from inspector.gui.kit.files import Cover, DropZone, TempDir, ask_for_files, ask_for_folder
 from inspector.gui.kit.icons import program_icon
 from inspector.gui.kit.locations import MAX_TABS_OPENED, absolute, from_mime
 from inspector.gui.kit.preferences import Settings

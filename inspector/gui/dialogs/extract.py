@@ -12,8 +12,7 @@ from inspector.core.finding import Severity
 from inspector.core.numbers import count, grouped, rounded
 from inspector.gui.ipc.client import Job
 from inspector.gui.kit.building import Dialog, choice_of, dressed, in_column, in_row
-from inspector.gui.kit.dropping import PathField, leave_drops
-from inspector.gui.kit.files import ask_for_folder
+from inspector.gui.kit.files import PathField, ask_for_folder, leave_drops
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.locations import absolute

@@ -14,8 +14,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import grouped, size_in
 from inspector.gui.ipc.client import Client, Job, create_client
 from inspector.gui.kit.building import Dialog, choice_of, dressed, in_column, in_form, in_row, number_of
-from inspector.gui.kit.dropping import Cover, DropZone, PathField
-from inspector.gui.kit.files import ask_for_files, ask_for_folder
+from inspector.gui.kit.files import Cover, DropZone, PathField, ask_for_files, ask_for_folder
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.style import GRID

@@ -13,7 +13,7 @@ from inspector.core.source import SourceError
 from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import browse_client
 from inspector.gui.kit.building import Dialog, dressed, in_form
-from inspector.gui.kit.dropping import PathField, leave_drops
+from inspector.gui.kit.files import PathField, leave_drops
 from inspector.gui.kit.widgets import sentence_label
 from inspector.gui.panels.s3_connection import ConnectionForm
 from inspector.sources.s3.address import SCHEME, is_s3, parse

@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from inspector.core.source import SourceError
 from inspector.gui.kit.building import Dialog, dressed
-from inspector.gui.kit.dropping import PathField
-from inspector.gui.kit.files import ask_for_new_file
+from inspector.gui.kit.files import PathField, ask_for_new_file
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.widgets import label_of, push_button, sentence_label
 from inspector.gui.panels.s3_connection import S3Target

@@ -1,22 +1,25 @@
-"""Files: dialogs that ask for files and folders without blocking, and a private folder for those opened elsewhere."""
+"""Files: dialogs that ask for them without blocking, zones that they are dropped on, and a private folder."""
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt
+from PySide6.QtGui import QPainter, QPen
+from PySide6.QtWidgets import QLineEdit, QWidget
 
+from inspector.gui.kit.locations import absolute, from_mime
 from inspector.sources.web.address import is_remote
 
-if TYPE_CHECKING:  # imported only for types, to speed up the first paint
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QPaintEvent
     from PySide6.QtWidgets import QFileDialog
 
-import shutil
-import tempfile
-from itertools import count
 
 Take = Callable[[list[str]], object]
 ALL_FILES = "All files (*)"
@@ -112,3 +115,113 @@ class TempDir:
         folder, self._folder = self._folder, None
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+# ---- drops -----------------------------------------------------------------------------------------------------------
+
+
+def take_copy(event: QDropEvent) -> bool:
+    """Accept a drag or drop as a copy; ignore it and return False if no copy is offered."""
+    offered = bool(event.possibleActions() & Qt.DropAction.CopyAction)
+    if offered:
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
+    else:
+        event.ignore()
+    return offered
+
+
+BORDER_PX = 2
+TINT_ALPHA = 40
+"""Of 255: what is below stays readable."""
+
+
+class Cover(QWidget):
+    """A frame around all of a widget, over what is in it, with a tint and a text for a drop zone."""
+
+    def __init__(self, zone: QWidget, text: str = "", tint: int = TINT_ALPHA) -> None:
+        super().__init__(zone)
+        self.zone = zone
+        self._text = text
+        self._tint = tint
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        zone.installEventFilter(self)
+        self.hide()
+
+    def light_up(self, on: bool) -> None:
+        """Show or hide it."""
+        self.setGeometry(self.zone.rect())
+        self.raise_()
+        self.setVisible(on)
+
+    def eventFilter(self, _: QObject, event: QEvent) -> bool:
+        """Qt override: follow the zone."""
+        if event.type() is QEvent.Type.Resize:
+            self.setGeometry(self.zone.rect())
+        return False
+
+    def paintEvent(self, _: QPaintEvent) -> None:
+        accent = self.palette().highlight().color()
+        tint = self.palette().highlight().color()
+        tint.setAlpha(self._tint)
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), tint)
+            painter.setPen(QPen(accent, BORDER_PX))
+            edge = BORDER_PX / 2
+            painter.drawRect(QRectF(self.rect()).adjusted(edge, edge, -edge, -edge))
+            if self._text:  # on a plate, so that it is readable over anything
+                plate = self.fontMetrics().boundingRect(self._text).adjusted(-24, -12, 24, 12)
+                plate.moveCenter(self.rect().center())
+                painter.fillRect(plate, accent)
+                painter.setPen(self.palette().highlightedText().color())
+                painter.drawText(plate, Qt.AlignmentFlag.AlignCenter, self._text)
+
+
+class DropZone:
+    """A mixin, placed before the class of a widget, which has a ``drop_light`` and takes locations dropped on it."""
+
+    drop_light: Cover
+
+    def take_dropped(self, locations: list[str]) -> None:
+        """Do what a drop is for."""
+        raise NotImplementedError
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        taken = bool(from_mime(event.mimeData())) and take_copy(event)
+        event.setAccepted(taken)
+        self.drop_light.light_up(taken)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        take_copy(event)
+
+    def dragLeaveEvent(self, _: QDragLeaveEvent) -> None:
+        self.drop_light.light_up(False)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.drop_light.light_up(False)
+        found = from_mime(event.mimeData())
+        taken = bool(found) and take_copy(event)
+        event.setAccepted(taken)
+        if taken:
+            self.take_dropped(found)
+
+
+class PathField(DropZone, QLineEdit):
+    """A field for a path or URL, which can also be dropped on it."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(text)
+        self.drop_light = Cover(self)
+
+    def take_dropped(self, locations: list[str]) -> None:
+        """Take the first of several locations."""
+        self.setText(absolute(locations[0]))
+        self.setFocus()
+        self.editingFinished.emit()
+
+
+def leave_drops(within: QWidget) -> None:
+    """Disable drops in plain fields: QLineEdit itself would also accept moves."""
+    for field in within.findChildren(QLineEdit):
+        if not isinstance(field, PathField):
+            field.setAcceptDrops(False)

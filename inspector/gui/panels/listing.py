@@ -10,10 +10,9 @@ from PySide6.QtWidgets import QWidget
 
 from inspector.gui.document.document import Document
 from inspector.gui.kit.building import Part, in_column
-from inspector.gui.kit.filter_line import FilterLine
 from inspector.gui.kit.listing import ListView
 from inspector.gui.kit.table_models import Column, Deliver, PagedTable
-from inspector.gui.kit.widgets import Emptiable
+from inspector.gui.kit.widgets import Emptiable, FilterLine
 
 
 class ListPanel(QWidget):

@@ -16,14 +16,12 @@ from inspector.core.verdict import State, Verdict
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.building import dressed, in_column, in_row
-from inspector.gui.kit.filter_line import FilterLine
 from inspector.gui.kit.icons import icon, severity_icon, verdict_icon
-from inspector.gui.kit.item_views import ExpandedRows, FirstColumnFitter, by_names, selected_members
+from inspector.gui.kit.item_views import ExpandedRows, FirstColumnFitter, PagedTree, by_names, selected_members
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import Column, Deliver, PagedTable, cell, widths
 from inspector.gui.kit.text import loading_text, short
-from inspector.gui.kit.tree_model import PagedTree
-from inspector.gui.kit.widgets import Emptiable, debounce, select_row, table_view, tree_view
+from inspector.gui.kit.widgets import Emptiable, FilterLine, debounce, select_row, table_view, tree_view
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Chosen, MemberPlace, MemberRow, Page, SortKey, Stage, TreeRow
 

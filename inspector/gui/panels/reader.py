@@ -18,12 +18,11 @@ from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.kit.building import dressed, in_column, page_of, side_by_side, tool_button
 from inspector.gui.kit.icons import severity_icon, verdict_icon
-from inspector.gui.kit.item_views import ColumnWidener
+from inspector.gui.kit.item_views import NOWHERE, ColumnWidener, Index, NumberedTree
 from inspector.gui.kit.listing import ListView, Rows, read_pages
 from inspector.gui.kit.style import GRID, Sentences
 from inspector.gui.kit.table_models import Column, Deliver, cell, title_cell, widths
 from inspector.gui.kit.text import loading_text
-from inspector.gui.kit.tree_model import NOWHERE, Index, NumberedTree
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, sentence_label, tree_view
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.trace_views import NamedReader, ReaderRow, ReaderVerdict, TraceResult

@@ -13,7 +13,7 @@ from inspector.core.source import SourceError
 from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.building import Dialog, choice_of, dressed, in_form, in_row
-from inspector.gui.kit.dropping import leave_drops
+from inspector.gui.kit.files import leave_drops
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import ElidedLabel, push_button, sentence_label

@@ -16,15 +16,13 @@ from inspector.core.span import total
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.building import in_column
-from inspector.gui.kit.filter_line import FilterLine
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.item_views import ExpandedRows, FirstColumnFitter, by_positions
+from inspector.gui.kit.item_views import ExpandedRows, FirstColumnFitter, PagedTree, by_positions
 from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.style import Sentences
 from inspector.gui.kit.table_models import Column, Deliver, widths
 from inspector.gui.kit.text import ARROW
-from inspector.gui.kit.tree_model import PagedTree
-from inspector.gui.kit.widgets import Emptiable, select_row, tree_view
+from inspector.gui.kit.widgets import Emptiable, FilterLine, select_row, tree_view
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import FieldRow, FoundFields, LayerKind, Stage
 

@@ -16,8 +16,7 @@ from inspector.core.verdict import State
 from inspector.drawing.palette import Mark
 from inspector.gui.ipc.client import audit_client
 from inspector.gui.kit.building import LINE, choice_of, dressed, in_column, in_row, number_of
-from inspector.gui.kit.dropping import PathField
-from inspector.gui.kit.files import ALL_FILES, ask_for_folder, ask_for_new_file
+from inspector.gui.kit.files import ALL_FILES, PathField, ask_for_folder, ask_for_new_file
 from inspector.gui.kit.icons import badged, icon, state_icon, state_mark
 from inspector.gui.kit.item_views import ColumnWidener
 from inspector.gui.kit.listing import ListView, QueryTable

@@ -18,7 +18,7 @@ from inspector.core.source import SourceError
 from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import Client, Job, browse_client
 from inspector.gui.kit.building import LINE, dressed, in_column, in_row
-from inspector.gui.kit.dropping import PathField
+from inspector.gui.kit.files import PathField
 from inspector.gui.kit.icons import icon, severity_icon
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import NOWHERE, RIGHT

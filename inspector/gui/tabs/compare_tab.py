@@ -32,13 +32,12 @@ from inspector.gui.hex.painting import MARGIN
 from inspector.gui.hex.view import HexView
 from inspector.gui.ipc.client import Client, Job, compare_client
 from inspector.gui.kit.building import LINE, dressed, in_column, in_row, page_of, side_by_side
-from inspector.gui.kit.filter_line import FilterLine
 from inspector.gui.kit.listing import ListView, QueryTable
 from inspector.gui.kit.locations import name_of
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import Column
 from inspector.gui.kit.text import path_text, short
-from inspector.gui.kit.widgets import Details, ElidedLabel, Emptiable, debounce, push_button
+from inspector.gui.kit.widgets import Details, ElidedLabel, Emptiable, FilterLine, debounce, push_button
 from inspector.gui.tabs.job_tab import JobTab
 from inspector.operations.protocol.compare_views import (
     AS_IT_IS,

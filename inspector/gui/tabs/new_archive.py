@@ -14,8 +14,7 @@ from inspector.gui.dialogs.inputs import ArchiveOptions, InputsPanel, OptionErro
 from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import Job, create_client
 from inspector.gui.kit.building import choice_of, dressed, in_column, in_row, page_of
-from inspector.gui.kit.dropping import PathField
-from inspector.gui.kit.files import ask_for_folder, ask_for_new_file
+from inspector.gui.kit.files import PathField, ask_for_folder, ask_for_new_file
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.style import EDGE, GRID, PAGE_PX, on_grid
 from inspector.gui.kit.widgets import ElidedLabel, MessageBar, label_of, push_button

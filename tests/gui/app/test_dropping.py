@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
-from inspector.gui.kit.dropping import PathField
+from inspector.gui.kit.files import PathField
 from inspector.gui.tabs.new_archive import NewArchiveTab
 from tests.gui.conftest import Show, every_panel, press, settle
 from tests.gui.tabs.create_helpers import drop, dropped

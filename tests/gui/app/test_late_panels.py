@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from inspector.core.span import Span
 from inspector.gui.app.tab import PANELS, Tab
 from inspector.gui.app.window import Window
-from inspector.gui.kit import accessible_names
+from inspector.gui.kit import help_texts
 from tests.gui.conftest import Sample, Show, settle
 
 LATE = {"Header", "Changes", "Repair", "Requests", "Reader", "Experiment"}
@@ -29,8 +29,8 @@ def test_an_archive_is_opened_without_the_panels_that_it_does_not_need(
     tab.reset_arrangement()
     assert tab.restore(saved)
     assert made(tab) == set()
-    monkeypatch.setattr(accessible_names, "QAccessible", type("Heard", (), {"isActive": staticmethod(lambda: True)}))
-    monkeypatch.setattr(accessible_names, "name_parts", named.append)
+    monkeypatch.setattr(help_texts, "QAccessible", type("Heard", (), {"isActive": staticmethod(lambda: True)}))
+    monkeypatch.setattr(help_texts, "name_parts", named.append)
     for name in sorted(LATE - {"Header", "Requests"}):
         tab.docks[name].toggleViewAction().trigger()
         QApplication.processEvents()

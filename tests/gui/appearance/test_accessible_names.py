@@ -22,8 +22,8 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.kit import accessible_names
-from inspector.gui.kit.accessible_names import name_of, name_parts
+from inspector.gui.kit import help_texts
+from inspector.gui.kit.help_texts import name_of, name_parts
 from tests.gui.conftest import Show, press, settle
 
 ROOT = Path(__file__).parents[3] / "resources" / "samples"
@@ -114,11 +114,11 @@ def test_an_archive_with_all_its_panels_and_with_work_in_them(
     assert every_problem(window) == [], "with nothing open"
     tab = show("torn-after-write-2.tacozip")
     (clear,) = tab.members.filter.findChildren(QAbstractButton)
-    accessible_names.name_focused_window(None, tab.members.filter)
+    help_texts.name_focused_window(None, tab.members.filter)
     assert not name_of(clear), "nobody listens"
     with monkeypatch.context() as patched:
         patched.setattr(QAccessible, "isActive", lambda: True)
-        accessible_names.name_focused_window(None, tab.members.filter)
+        help_texts.name_focused_window(None, tab.members.filter)
     assert name_of(clear) == "Clear Filter members by name"
 
     every_panel_has_names(tab, window)

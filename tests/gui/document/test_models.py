@@ -11,8 +11,8 @@ from PySide6.QtCore import QModelIndex
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
+from inspector.gui.kit.item_views import MAX_GROUP_ROWS, PagedTree
 from inspector.gui.kit.table_models import MAX_PENDING_PAGES, PAGE_ROWS, Column, PagedTable
-from inspector.gui.kit.tree_model import MAX_GROUP_ROWS, PagedTree
 from inspector.operations.protocol.views import Page
 
 NUMBERS = (Column("Number", str), Column("Square", lambda row: str(row * row)))

@@ -13,12 +13,11 @@ from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing, checksum_names
 from inspector.gui.kit.building import in_column, in_row
-from inspector.gui.kit.filter_line import FilterLine
 from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import Column
 from inspector.gui.kit.theme import fixed_font
-from inspector.gui.kit.widgets import ElidedLabel, Emptiable, push_button
+from inspector.gui.kit.widgets import ElidedLabel, Emptiable, FilterLine, push_button
 from inspector.operations.protocol.edit_views import PastWrite
 
 _MAX_SHOWN_BYTES = 64
