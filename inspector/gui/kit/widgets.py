@@ -174,7 +174,7 @@ class Emptiable(QStackedWidget):
         self.sentence = secondary(dressed(sentence_label(), alignment=Qt.AlignmentFlag.AlignCenter))
         self.sentence.setContentsMargins(4 * GRID, 2 * GRID, 4 * GRID, 2 * GRID)
         self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.action = dressed(push_button("", "", self._run_action), objectName="link", flat=True)
+        self.action = dressed(push_button("Next", "", self._run_action), objectName="link", flat=True)
         self.action.setAutoDefault(True)  # Enter presses it
         self._empty = page_of(in_column(1, self.sentence, in_row(1, self.action, 1), 1))
         for view in views:
@@ -198,7 +198,7 @@ class Emptiable(QStackedWidget):
         """Show a sentence instead of a view, and a button named ``action`` that does what can be done next."""
         self.sentence.setText(sentence)
         self._act = act
-        self.action.setText(action)
+        self.action.setText(action or "Next")
         self.action.setVisible(bool(action))
         self.setAccessibleName(sentence)
         self.setCurrentWidget(self._empty)

@@ -80,7 +80,7 @@ def test_a_worker_that_cannot_start_or_dies_is_said_and_the_location_can_be_open
         "No process could be started to read this location: Cannot allocate memory. Close other programs and try again."
     )
     assert tab.banner.message.button.text() == "Retry"
-    assert not window.reports.kept
+    assert not window.help.kept
     tab.banner.message.button.click()
     settle(qtbot, window)
     fresh = window.tab()

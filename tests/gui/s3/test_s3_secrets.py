@@ -133,8 +133,8 @@ def test_what_is_written_for_others_holds_no_secret(
     qtbot.waitUntil(lambda: audit.settled, timeout=2 * WAIT)
     audit.table.with_rows(lambda rows: audit.table._write(str(tmp_path / "audit.csv"), rows))
     qtbot.waitUntil((tmp_path / "audit.csv").exists, timeout=WAIT)
-    window.reports.note(LookupError(" ".join(CANARIES)), "window")
-    (mistakes,) = window.reports.kept
+    window.help.note(LookupError(" ".join(CANARIES)), "window")
+    (mistakes,) = window.help.kept
     window.settings._store.sync()
     kept = {
         path.name: path.read_bytes().decode("latin-1")
