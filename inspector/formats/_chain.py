@@ -33,6 +33,8 @@ MAX_NAME_BYTES = 4096
 """Longer names are cut."""
 MAX_TABLE_BYTES = 16 << 20
 """Of a table that tells of other members, no more is read."""
+_NEAR_BYTES = 4096
+"""Headers no further apart are read together."""
 _MEMBER = role_set(Role.HEADER, Role.NAME, Role.EXTENT, Role.DATA, Role.DIRECTORY, Role.PADDING) | role_set(
     Family.HEADER, Family.CONTENT, Family.INDEX, Family.PADDING
 )
@@ -137,14 +139,16 @@ class _Walk:
         self._spare = source.size
         """Bytes that names may still have together: each stands once, but many headers may claim the same."""
         self._unnamed = CappedFindings(emitter, chain.found.name, "headers without a name that can be read")
+        self._near, self._near_at = b"", 0
 
     def run(self) -> None:
         chain, size, at = self._chain, self._source.size, len(self._chain.magic)
         if self._source.read(0, at) != chain.magic:
-            message = f"The first {at} bytes are not the signature of this format."
-            self._emitter.report(chain.found.magic, message, (0, at))
+            self._emitter.report(
+                chain.found.magic, f"The first {at} bytes are not the signature of this format.", (0, at)
+            )
         while at < size:
-            stated = chain.size_in(data := self._source.read(at, chain.header.size))
+            stated = chain.size_in(data := self._bytes(at, chain.header.size))
             if stated is not None:
                 at = self._row(at, data, stated)
             else:
@@ -154,6 +158,14 @@ class _Walk:
                 self._emitter.report(chain.found.lost, f"There is no header at byte {start:,}, {where}.", (start, at))
             self._progress.advance(max(0, min(at, size) - self._progress.done))
         self._unnamed.close()
+
+    def _bytes(self, at: int, size: int) -> bytes:
+        """The bytes of a header at ``at``, or what is behind one; of members that are small, many are read at once."""
+        start = at - self._near_at
+        if not 0 <= start <= len(self._near) - size:
+            is_near = 0 <= start <= len(self._near) + _NEAR_BYTES
+            self._near, self._near_at, start = self._source.read(at, SEARCH_BYTES if is_near else size), at, 0
+        return self._near[start : start + size]
 
     def _next_header(self, at: int) -> int:
         """The offset of the next header from ``at`` on, or the size of the archive."""
@@ -177,7 +189,7 @@ class _Walk:
         chain, size, begin = self._chain, self._source.size, at + self._chain.header.size
         named = None
         if self._spare > 0:
-            named = chain.name(data, self._source.read(begin, min(stated, MAX_NAME_BYTES)), self._tables)
+            named = chain.name(data, self._bytes(begin, min(stated, MAX_NAME_BYTES)), self._tables)
         name, kept = named if named is not None else (data[:16].rstrip(), 0)
         self._spare -= len(name)
         kind = chain.tables.get(name)
@@ -204,12 +216,12 @@ class _Walk:
         chain, size = self._chain, self._source.size
         end = -(-stop // chain.align) * chain.align
         member = None if isinstance(row, Kind) else row
-        if size in (stop, end) or (end < size and chain.size_in(self._source.read(end, chain.header.size)) is not None):
-            if self._source.read(stop, end - stop).strip(chain.filler):
+        if size in (stop, end) or (end < size and chain.size_in(self._bytes(end, chain.header.size)) is not None):
+            if self._bytes(stop, end - stop).strip(chain.filler):
                 message = f"The padding byte at {stop:,} is not {chain.filler!r}."
                 self._emitter.report(chain.found.padding, message, (stop, end), member=member)
             return stop, end
-        if stop < end and chain.size_in(self._source.read(stop, chain.header.size)) is not None:
+        if stop < end and chain.size_in(self._bytes(stop, chain.header.size)) is not None:
             message = f"No padding follows the data that end at byte {stop:,}."
             self._emitter.report(chain.found.padding, message, (stop - 1, stop), member=member)
             return stop, stop

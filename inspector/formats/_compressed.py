@@ -145,15 +145,15 @@ def _bzip2(stored: Stored) -> list[Field]:
     return parts.fields
 
 
-def _zstd(stored: Stored) -> list[Field]:
-    from inspector.formats._zstd_fields import inside_zstd  # brings zstandard, which few archives need
-
-    return list(inside_zstd(stored))
-
-
 def zstd_inside(stored: Stored) -> Sequence[Field]:
     """As ``inside_zstd`` of whole frames, which is loaded when somebody looks."""
-    return Unread(lambda: _zstd(stored))
+
+    def make() -> Sequence[Field]:
+        from inspector.formats._zstd_fields import inside_zstd  # brings zstandard, which few archives need
+
+        return inside_zstd(stored)
+
+    return Unread(make)
 
 
 _SUFFIXES: dict[str, Callable[[Stored], Sequence[Field]]] = {

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 
-from inspector.core.field import Field, FieldTable, Unread, parent
-from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
+from inspector.core.field import Field, Unread, parent
+from inspector.core.kinds import Kind
 from inspector.core.numbers import hexadecimal, in_bytes
 from inspector.core.source import Place, Stored
-from inspector.core.span import Span, Spans
-from inspector.formats._kinds import FRAME
 from inspector.formats._zstd import (
     BLOCK,
     BLOCK_HEADER,
@@ -93,28 +90,6 @@ def _end(stored: Stored, at: int, checksum: bool | None) -> list[Field]:
     return [_checksum(behind[:4], at, stored.place)] if checksum and len(behind) >= 4 else []
 
 
-def frame_field(data: bytes, start: int) -> Field:
-    """The structure of the frame at the beginning of ``data``, which lies at ``start`` in its file.
-
-    The field owns all of ``data``; what is no part of the frame, or cannot be understood, is a gap in it.
-    """
-    try:
-        header = frame_header(data)
-    except ZstdError as error:
-        magic = [Field("magic number", Kind.SIGNATURE, (Span(start, start + 4),))] if data.startswith(MAGIC) else []
-        return parent("zstd frame", FRAME, (Span(start, start + len(data)),), magic, note=str(error))
-
-    def place(low: int, high: int) -> Spans:
-        return (Span(start + low, start + high),)
-
-    fields = _header_fields(data, 0, header, place)
-    blocks, at = _blocks(data, start, header.size, place)
-    fields.append(blocks)
-    if header.checksum and at + 4 <= len(data):
-        fields.append(_checksum(data[at : at + 4], at, place))
-    return parent("zstd frame", FRAME, (Span(start, start + len(data)),), fields, specification=_SECTION)
-
-
 def _header_fields(data: bytes, at: int, header: FrameHeader, place: Place) -> list[Field]:
     """The parts of the frame header that ``data`` begins with, which stands at ``at``."""
     dictionary = (0, 1, 2, 4)[header.descriptor & 3]
@@ -176,26 +151,3 @@ def _block(number: int, at: int, stop: int, place: Place) -> Field:
     if inside < stop:
         children.append(Field("block content", Kind.DATA, place(inside, stop)))
     return parent("block", Kind.BYTES, place(at, stop), children, note=note, specification=_BLOCK_SECTION)
-
-
-def _blocks(data: bytes, start: int, at: int, place: Place) -> tuple[Field, int]:
-    """The blocks from ``at`` in ``data``, and where they end in it."""
-    starts = array("Q")
-    begin, last = at, False
-    while not last and at + BLOCK_HEADER <= len(data):
-        number = int.from_bytes(data[at : at + BLOCK_HEADER], "little")
-        if not _is_block(number):
-            break
-        starts.append(start + at)
-        last = bool(number & 1)
-        at = min(len(data), at + _block_size(number))
-    stop = at
-
-    def make(row: int) -> Field:
-        first = starts[row] - start
-        number = int.from_bytes(data[first : first + BLOCK_HEADER], "little")
-        return _block(number, first, starts[row + 1] - start if row + 1 < len(starts) else stop, place)
-
-    roles = role_bit(Role.EXTENT) | role_bit(Role.DATA) | family_bit(Family.HEADER) | family_bit(Family.CONTENT)
-    children = FieldTable(starts, make, roles) if len(starts) else ()
-    return Field("blocks", Kind.BYTES, place(begin, stop), len(starts), children=children), at

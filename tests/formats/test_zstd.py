@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from random import Random
 
@@ -8,8 +9,10 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.core.field import Field
+from inspector.core.source import BytesSource, Stored
 from inspector.formats._zstd import PIECE, Stream, ZstdError, decompress
-from inspector.formats._zstd_fields import frame_field
+from inspector.formats._zstd_fields import inside_zstd
 from tests.formats.archives import leaves
 
 NOISE = Random(11).randbytes(300_000)
@@ -57,6 +60,10 @@ def test_what_is_no_single_whole_frame_is_refused_with_a_sentence(data: bytes, w
     assert str(caught.value).endswith(".")
 
 
+def inside(data: bytes) -> Sequence[Field]:
+    return inside_zstd(Stored(BytesSource(data), 0, len(data)))
+
+
 @given(st.integers(0, 5000), st.integers(0, 7), st.integers(0, 5000))
 def test_a_damaged_frame_raises_nothing_else_and_keeps_its_bytes(at: int, bit: int, size: int) -> None:
     data = bytearray(compressed(NOISE[:300] + b"again " * 2000))
@@ -64,21 +71,20 @@ def test_a_damaged_frame_raises_nothing_else_and_keeps_its_bytes(at: int, bit: i
     del data[max(6, size) :]
     with suppress(ZstdError):
         decompress(bytes(data), 100_000)
-    spans = sorted(span for leaf in leaves([frame_field(bytes(data), 1000)]) for span in leaf.spans if span.size)
-    assert [span.start for span in spans] == [1000, *(span.stop for span in spans[:-1])]
-    assert spans[-1].stop == 1000 + len(data)
+    spans = sorted(span for leaf in leaves(inside(bytes(data))) for span in leaf.spans if span.size)
+    assert [span.start for span in spans] == [0, *(span.stop for span in spans[:-1])]
+    assert spans[-1].stop == len(data)
 
 
 def test_the_structure_of_a_frame() -> None:
     data = compressed(NOISE)
-    frame = frame_field(data, 0)
-    names = [field.name for field in frame.children]
-    assert names == ["magic number", "frame header descriptor", "frame content size", "blocks", "content checksum"]
-    magic, descriptor, size, blocks, checksum = frame.children
+    magic, descriptor, size, *blocks, checksum = inside(data)
+    names = [field.name for field in (magic, descriptor, size, checksum)]
+    assert names == ["magic number", "frame header descriptor", "frame content size", "content checksum"]
     assert magic.text == "0xFD2FB528"
     assert descriptor.note == "Single segment, with the content size, a checksum at the end."
     assert size.value == len(NOISE)
-    assert [block.note for block in blocks.children] == [
+    assert [block.note for block in blocks] == [
         "raw block, size 131,072",
         "raw block, size 131,072",
         "raw block, size 37,856, the last",
@@ -87,7 +93,7 @@ def test_the_structure_of_a_frame() -> None:
 
 
 def test_a_frame_with_a_window_says_how_large_it_is() -> None:
-    window = frame_field(b"\x28\xb5\x2f\xfd\x00\x59\x01\0\0", 0).children[2]
+    window = inside(b"\x28\xb5\x2f\xfd\x00\x59\x01\0\0")[2]
     assert (window.name, window.text) == ("window descriptor", "0x59")
     assert "2,359,296 bytes" in window.note
 

@@ -132,12 +132,12 @@ def _anchored(source: Source, at: int, low: int, progress: Progress) -> Anchored
     """The archive of the index that opens at ``at``: its data is before it, or what is left of that from ``low`` on."""
     progress.advance(0)
     index = index_at(source, at)
-    size = -1 if index is None else data_size(source, index.span)
+    size = -1 if index is None else data_size(source, index)
     if index is None or size < 0:
         return None
     fits = size <= at
-    stop = min(source.size, index.span.stop + FOOTER_SIZE)
-    return Anchored(at - size if fits else min(low, at), stop, fits and has_footer(source, index.span))
+    stop = min(source.size, index.stop + FOOTER_SIZE)
+    return Anchored(at - size if fits else min(low, at), stop, fits and has_footer(source, index))
 
 
 def _shift_of(archive: Archive) -> Shift | None:

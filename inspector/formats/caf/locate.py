@@ -149,9 +149,6 @@ def search(source: Source, last_bytes: int = MAX_INDEX_BYTES) -> Found | None:
 
 def object_at(source: Source, start: int) -> Found | None:
     """The JSON object that begins at ``start``; None if there is none."""
-    whole = named_by_footer(source, start)
-    if whole is not None:
-        return whole
     length = _FIRST_READ_BYTES
     while True:
         data = source.read(start, length)
@@ -169,24 +166,6 @@ def object_at(source: Source, start: int) -> Found | None:
         if len(data) < length:
             return Found(Span(start, start + len(data)), False)
         length *= 16
-
-
-def named_by_footer(source: Source, start: int) -> Found | None:
-    """The object at ``start`` if it is large, strict JSON, and as long as the footer says; None for any other."""
-    size = source.size - FOOTER_SIZE - start
-    if not _FIRST_READ_BYTES < size <= MAX_INDEX_BYTES:
-        return None
-    if int.from_bytes(source.read(start + size, FOOTER_SIZE), "little") != size:
-        return None
-    # Imported here because small indexes do not need it.
-    import msgspec
-
-    data = source.read(start, size)
-    try:
-        msgspec.json.decode(data, type=dict[str, msgspec.Raw])
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
-    return Found(Span(start, start + len(data.rstrip(SPACE))), True)
 
 
 def first_entry(data: bytes, since: int = 0) -> int | None:
@@ -323,22 +302,24 @@ def caf_end(source: Source, at: int, progress: Progress) -> int | None:
     Raises SourceError and Cancelled.
     """
     left = max(MAX_COMPARED_INDEX_BYTES, _MAX_INDEX_READS * source.size)
+    _, last = index_from_footer(source)
     for tried, place in enumerate(_openings(source, at, progress)):
         if tried == MAX_TRIED_ENDS or left <= 0:
             return None
-        # The last index of the file, whatever its size, is known to be whole without being scanned.
-        index = named_by_footer(source, place) or index_at(source, place)
-        left -= min(MAX_COMPARED_INDEX_BYTES, source.size - place) if index is None else index.span.size
-        if index is not None and data_size(source, index.span) == place - at and has_footer(source, index.span):
-            return index.span.stop + FOOTER_SIZE
+        # The last index of the file, which its footer leads to, may be larger, and need not be scanned.
+        is_last = last is not None and last.start == place and last.size <= MAX_INDEX_BYTES
+        index = last if is_last else index_at(source, place)
+        left -= min(MAX_COMPARED_INDEX_BYTES, source.size - place) if index is None else index.size
+        if index is not None and data_size(source, index) == place - at and has_footer(source, index):
+            return index.stop + FOOTER_SIZE
     return None
 
 
-def index_at(source: Source, place: int) -> Found | None:
+def index_at(source: Source, place: int) -> Span | None:
     """The whole index that opens at ``place``; None if there is none, or a larger one."""
     room = Span(place, min(source.size, place + MAX_COMPARED_INDEX_BYTES))
     found = object_at(SplicedSource(source, [room], source.name), 0)
-    return Found(Span(place, place + found.span.size), True) if found is not None and found.complete else None
+    return Span(place, place + found.span.size) if found is not None and found.complete else None
 
 
 def _openings(source: Source, start: int, progress: Progress) -> Iterator[int]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.field import Census, Field, FieldTable
+from inspector.core.field import Census, Field, FieldTable, parent
 from inspector.core.format import MemberError, ProbeResult
 from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
 from inspector.core.member import Codec, Members
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK as PIECE
-from inspector.core.source import HiddenError, Source
+from inspector.core.source import BytesSource, HiddenError, Source, Stored
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
-from inspector.formats._kinds import INDEX, INDEX_ENTRY
+from inspector.formats._kinds import FRAME, INDEX, INDEX_ENTRY
 from inspector.formats._zstd import HEADER, MAGIC, frame_header
-from inspector.formats._zstd_fields import frame_field
+from inspector.formats._zstd_fields import inside_zstd
 from inspector.formats.datas3t import METADATA_KIND as METADATA
 from inspector.formats.datas3t import codes, range_name
 from inspector.formats.datas3t.consistency import check_row_form
@@ -58,7 +58,9 @@ def decode_metadata(source: Source, emitter: Emitter, progress: Progress) -> Non
         _report_unread(emitter, error)
         emitter.lay(())
         return
-    fields = [frame_field(data, 0)]
+    whole = (Span(0, source.size),)
+    frame = inside_zstd(Stored(BytesSource(data), 0, len(data)))
+    fields = [parent("zstd frame", FRAME, whole, frame, specification="RFC 8878, 3.1.1")]
     try:
         text = metadata_json(data)
         emitter.members.append(MEMBER, 0, source.size, size=len(text))
