@@ -85,9 +85,21 @@ def test_what_nothing_proves_is_said_to_whoever_reads_it(case: str) -> None:
     assert all(words in message for _, message in found)
 
 
-@pytest.mark.parametrize("data", [build.archive(ONE, TWO, THREE), full_chunk() + bytes(4) + b"deadhash"])
-def test_of_what_is_proved_nothing_is_said(data: bytes) -> None:
-    assert unproved(data) == []
+CHAIN = build.archive(ONE, TWO, THREE, convention=build.RCARCH)
+PROVED = {
+    "sound": build.archive(ONE, TWO, THREE),
+    "a dead header": full_chunk() + bytes(4) + b"deadhash",
+    # The next hash, which covers it, proves that only the first is wrong.
+    "a wrong hash": CHAIN.replace(build.digest(build.segment(ONE)), b"spoilt !"),
+}
+
+
+@pytest.mark.usefixtures("_both_ways")
+@pytest.mark.parametrize("case", PROVED)
+def test_of_what_is_proved_nothing_is_said(case: str) -> None:
+    archive = opened(PROVED[case])
+    assert unproved(PROVED[case]) == []
+    assert not [each for each in FORMAT.prove(archive, [0], Progress()) if each.code == "rca-unproved"]
 
 
 @pytest.mark.usefixtures("_both_ways")
