@@ -98,12 +98,6 @@ class RangeRecords:
         key = datapoint_key(name)
         return None if key is None else self.row_by_key.get(key[0])
 
-    def offsets(self, size: int) -> list[int]:
-        """The recorded header offsets inside a tar of ``size`` bytes, ascending."""
-        found, index = set(self.rows.begins), self.index
-        found.update(() if index is None else (index[row][0] for row in range(len(index))))
-        return sorted(offset for offset in found if offset < size)
-
     def assign_rows(self, members: Members, source: Source | None = None) -> None:
         """Find the keys and the rows of the members, and fill in their digests.
 

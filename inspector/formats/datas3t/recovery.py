@@ -45,7 +45,9 @@ class Recovery(Recover):
 
     def recorded(self) -> Sequence[int]:
         """The offsets of headers that the metadata or the index has."""
-        return self._records.offsets(self._emitter.archive.source.size)
+        size, index = self._emitter.archive.source.size, self._records.index
+        heads = {index[row][0] for row in range(len(index))} if index is not None else set[int]()
+        return sorted(head for head in heads.union(self._records.rows.begins) if head < size)
 
     def between(self, start: int, stop: int, progress: Progress) -> Sequence[Proved]:
         """The datapoints that lie in the bytes ``[start, stop)``, in order and disjoint."""

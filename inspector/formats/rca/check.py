@@ -189,15 +189,15 @@ class StoredHashes(LazyRows[Checksum]):
     def row(self, at: int) -> Checksum:
         hashes = self.hashes
         segment, convention = hashes.segment(at), hashes.convention_of(at)
-        ranges = hashes.ranges(at, convention)
+        ranges, inner = hashes.ranges(at, convention), hashes.layout.inner
         return Checksum(
             name=f"hash of segment {segment + 1}" if segment >= 0 else "hash of nothing, before segment 1",
             algorithm="blake2s, 64 bits",
             stored=hashes.stored(at).hex(),
             computed=hashes.digest(at, convention),
             place=hashes.place(at),
-            covers=tuple(chain.from_iterable(hashes.layout.inner.outer(*each) for each in ranges if each[0] < each[1])),
-            omits=hashes.omits(at, convention),
+            covers=tuple(chain.from_iterable(inner.outer(*each) for each in ranges if each[0] < each[1])),
+            omits=inner.outer(ranges[0][1], ranges[1][0]) if len(ranges) == 2 else (),
             verdict=hashes.verdict(at),
             note=self._note(at),
         )

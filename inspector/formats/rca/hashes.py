@@ -115,12 +115,6 @@ class Hashes:
         cut, after = self._hash_bytes(self.segment(row))
         return ((start, cut), (after, stop))
 
-    def omits(self, row: int, convention: Convention) -> Spans:
-        """The file bytes between those that a hash covers and leaves out."""
-        if convention is Convention.RCARCH or not self.conventions_differ(row):
-            return ()
-        return self.layout.inner.outer(*self._hash_bytes(self.segment(row)))
-
     def comparable(self, row: int) -> bool:
         """Whether the bytes that a hash covers and all of the hash itself are there."""
         chunks = self.layout.chunks
