@@ -27,7 +27,6 @@ ROOMS = (
         "formats._damage",
         "formats._zstd",
         "formats._zstd_fields",
-        "formats._compressed",
         "formats._chain",
         "formats._readers",
         "formats._tar",

@@ -272,7 +272,7 @@ class _Walk:
         spans = (Span(head, start),)
         inside = [Field("header", chain.kind, spans, name, children=tile(placed, spans), label=str(chain.kind))]
         if stop > start:
-            from inspector.formats._compressed import with_inside  # listing shows no fields
+            from inspector.formats._signatures import with_inside  # listing shows no fields
 
             data = Field("data", Kind.DATA if owner is not None else Kind.BYTES, (Span(start, stop),), member=owner)
             inside.append(with_inside(data, self._source, name) if owner is not None else data)

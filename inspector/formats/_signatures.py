@@ -1,12 +1,13 @@
-"""Signatures: searching a file for one, window by window, and how well-known files begin."""
+"""Signatures: searching a file for one, window by window, how well-known files begin, and what is inside of zstd."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
+from inspector.core.field import Field, Unread
 from inspector.core.program.progress import Progress
-from inspector.core.source import Source
+from inspector.core.source import Source, Stored, is_sparing
 from inspector.core.span import Span
 
 _WINDOW_BYTES = 1 << 20
@@ -56,3 +57,30 @@ _SIGNATURE = (
 def has_signature(head: bytes) -> bool:
     """Whether a file that begins with ``head`` (HEAD_BYTES of it, or all of a shorter one) is of a well-known kind."""
     return re.match(_SIGNATURE, head, re.DOTALL) is not None
+
+
+# ---- what is inside of zstd ------------------------------------------------------------------------------------------
+
+
+def with_inside(field: Field, source: Source, name: str) -> Field:
+    """A field of data that are stored as they are, with its frames and blocks where the ``name`` is that of zstd data.
+
+    So nothing is read before somebody looks inside. It is as it was where reading may be a request.
+    """
+    whole = name.lower().endswith(".zst") and len(field.spans) == 1 and field.spans[0].size
+    return (
+        field._replace(inside=zstd_inside(Stored(source, *field.spans[0])))
+        if whole and not is_sparing(source)
+        else field
+    )
+
+
+def zstd_inside(stored: Stored) -> Sequence[Field]:
+    """As ``inside_zstd`` of whole frames, which is loaded when somebody looks."""
+
+    def make() -> Sequence[Field]:
+        from inspector.formats._zstd_fields import inside_zstd  # brings zstandard, which few archives need
+
+        return inside_zstd(stored)
+
+    return Unread(make)

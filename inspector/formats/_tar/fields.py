@@ -18,8 +18,8 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.source import Source, is_sparing
 from inspector.core.span import Span
-from inspector.formats._compressed import with_inside
 from inspector.formats._kinds import DATA_SECTION, TAR_EXTENSION, TAR_HEADER
+from inspector.formats._signatures import with_inside
 from inspector.formats._tar import header as heads
 from inspector.formats._tar.extension import MAX_BODY_BYTES, pax_records
 from inspector.formats._tar.header import BLOCK, Header, aligned, checksums, number, padded_stop, parse, text

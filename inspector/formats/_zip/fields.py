@@ -25,7 +25,6 @@ from inspector.core.names import brief, visible
 from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.source import Source, Stored, is_sparing
 from inspector.core.span import Span
-from inspector.formats._compressed import with_inside, zstd_inside
 from inspector.formats._extents import GAP, Overlap, Rows, lay_out, shared_extents
 from inspector.formats._kinds import (
     CENTRAL_DIRECTORY,
@@ -37,6 +36,7 @@ from inspector.formats._kinds import (
     ZIP64_END,
     ZIP64_LOCATOR,
 )
+from inspector.formats._signatures import with_inside, zstd_inside
 from inspector.formats._zip import codes
 from inspector.formats._zip.directory import Directory, is_split
 from inspector.formats._zip.eocd import Eocd

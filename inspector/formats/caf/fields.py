@@ -17,9 +17,9 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, verb
 from inspector.core.source import Source
 from inspector.core.span import Span, Spans
-from inspector.formats._compressed import with_inside
 from inspector.formats._extents import GAP, Rows
 from inspector.formats._kinds import DATA_SECTION, INDEX, INDEX_ENTRY
+from inspector.formats._signatures import with_inside
 from inspector.formats.caf import FOOTER
 from inspector.formats.caf.locate import Place
 from inspector.formats.caf.reading import Index, Part

@@ -23,7 +23,7 @@ from inspector.core.span import Span
 from inspector.core.verdict import Checksum
 from inspector.formats import SEQUENTIAL_SUFFIXES, recognise
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, Diagnosis, what_it_is
-from inspector.formats._compressed import with_inside
+from inspector.formats._signatures import with_inside
 from inspector.formats.datas3t import range_name
 from inspector.operations.jobs.local_paths import local_path
 from inspector.sources.local.file import FileSource, Folder, LocalFolder
