@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Census, Field, FieldTable, parent
@@ -58,9 +59,7 @@ def decode_metadata(source: Source, emitter: Emitter, progress: Progress) -> Non
         _report_unread(emitter, error)
         emitter.lay(())
         return
-    whole = (Span(0, source.size),)
-    frame = inside_zstd(Stored(BytesSource(data), 0, len(data)))
-    fields = [parent("zstd frame", FRAME, whole, frame, specification="RFC 8878, 3.1.1")]
+    fields = [_frame(data)]
     try:
         text = metadata_json(data)
         emitter.members.append(MEMBER, 0, source.size, size=len(text))
@@ -72,6 +71,17 @@ def decode_metadata(source: Source, emitter: Emitter, progress: Progress) -> Non
     except RowsError as error:
         _report_unread(emitter, error, (0, source.size))
     emitter.lay(fields)
+
+
+def _frame(data: bytes) -> Field:
+    """The frame that is all of a file, its blocks together."""
+    fields = list(inside_zstd(Stored(BytesSource(data), 0, len(data))))
+    first = next((at for at, each in enumerate(fields) if each.name == "block"), len(fields))
+    blocks = tuple(takewhile(lambda each: each.name == "block", fields[first:]))
+    if blocks:
+        span = Span(blocks[0].start, blocks[-1].spans[0].stop)
+        fields[first : first + len(blocks)] = [Field("blocks", Kind.BYTES, (span,), len(blocks), children=blocks)]
+    return parent("zstd frame", FRAME, (Span(0, len(data)),), fields, specification="RFC 8878, 3.1.1")
 
 
 def _report_unread(emitter: Emitter, error: RowsError, *spans: tuple[int, int]) -> None:
