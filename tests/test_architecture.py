@@ -23,10 +23,10 @@ ROOMS = (
     *(
         "formats._extents",
         "formats._kinds",
-        "formats._signatures",
-        "formats._damage",
         "formats._zstd",
         "formats._zstd_fields",
+        "formats._signatures",
+        "formats._damage",
         "formats._chain",
         "formats._readers",
         "formats._tar",

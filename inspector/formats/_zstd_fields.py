@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from inspector.core.field import Field, Unread, parent
 from inspector.core.kinds import Kind
 from inspector.core.numbers import hexadecimal, in_bytes
-from inspector.core.source import Place, Stored
+from inspector.core.source import BytesSource, Place, Stored
+from inspector.core.span import Span
+from inspector.formats._kinds import FRAME
 from inspector.formats._zstd import (
     BLOCK,
     BLOCK_HEADER,
@@ -88,6 +91,17 @@ def _end(stored: Stored, at: int, checksum: bool | None) -> list[Field]:
     if checksum is None:
         checksum = behind[:4] != MAGIC and behind[4:] in (b"", MAGIC)
     return [_checksum(behind[:4], at, stored.place)] if checksum and len(behind) >= 4 else []
+
+
+def frame_field(data: bytes) -> Field:
+    """The frame that is all of a file, its blocks together."""
+    fields = list(inside_zstd(Stored(BytesSource(data), 0, len(data))))
+    first = next((at for at, each in enumerate(fields) if each.name == "block"), len(fields))
+    blocks = tuple(takewhile(lambda each: each.name == "block", fields[first:]))
+    if blocks:
+        span = Span(blocks[0].start, blocks[-1].spans[0].stop)
+        fields[first : first + len(blocks)] = [Field("blocks", Kind.BYTES, (span,), len(blocks), children=blocks)]
+    return parent("zstd frame", FRAME, (Span(0, len(data)),), fields, specification=_SECTION)
 
 
 def _header_fields(data: bytes, at: int, header: FrameHeader, place: Place) -> list[Field]:

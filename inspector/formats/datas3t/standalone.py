@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import takewhile
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.field import Census, Field, FieldTable, parent
+from inspector.core.field import Census, Field, FieldTable
 from inspector.core.format import MemberError, ProbeResult
 from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
 from inspector.core.member import Codec, Members
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK as PIECE
-from inspector.core.source import BytesSource, HiddenError, Source, Stored
+from inspector.core.source import HiddenError, Source
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
-from inspector.formats._kinds import FRAME, INDEX, INDEX_ENTRY
+from inspector.formats._kinds import INDEX, INDEX_ENTRY
 from inspector.formats._zstd import HEADER, MAGIC, frame_header
-from inspector.formats._zstd_fields import inside_zstd
+from inspector.formats._zstd_fields import frame_field
 from inspector.formats.datas3t import METADATA_KIND as METADATA
 from inspector.formats.datas3t import codes, range_name
 from inspector.formats.datas3t.consistency import check_row_form
@@ -59,7 +58,7 @@ def decode_metadata(source: Source, emitter: Emitter, progress: Progress) -> Non
         _report_unread(emitter, error)
         emitter.lay(())
         return
-    fields = [_frame(data)]
+    fields = [frame_field(data)]
     try:
         text = metadata_json(data)
         emitter.members.append(MEMBER, 0, source.size, size=len(text))
@@ -71,17 +70,6 @@ def decode_metadata(source: Source, emitter: Emitter, progress: Progress) -> Non
     except RowsError as error:
         _report_unread(emitter, error, (0, source.size))
     emitter.lay(fields)
-
-
-def _frame(data: bytes) -> Field:
-    """The frame that is all of a file, its blocks together."""
-    fields = list(inside_zstd(Stored(BytesSource(data), 0, len(data))))
-    first = next((at for at, each in enumerate(fields) if each.name == "block"), len(fields))
-    blocks = tuple(takewhile(lambda each: each.name == "block", fields[first:]))
-    if blocks:
-        span = Span(blocks[0].start, blocks[-1].spans[0].stop)
-        fields[first : first + len(blocks)] = [Field("blocks", Kind.BYTES, (span,), len(blocks), children=blocks)]
-    return parent("zstd frame", FRAME, (Span(0, len(data)),), fields, specification="RFC 8878, 3.1.1")
 
 
 def _report_unread(emitter: Emitter, error: RowsError, *spans: tuple[int, int]) -> None:
