@@ -7,10 +7,10 @@ widest branch of records.
 from __future__ import annotations
 
 import argparse
+import json
 import pathlib
 import sys
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
 from inspector.cli.archives import LocationPart, open_parts, status_of
 from inspector.cli.options import A_LOCATION_TO_READ, CONNECTION, JSON, Option, connection_of, location, one_or_more
@@ -147,16 +147,8 @@ def _diagram(opened: Sequence[LocationPart], target: pathlib.Path) -> int:
 
 def _write_fields(out: Lines, fields: Sequence[Field], depth: int, separator: str = "") -> None:
     for field in fields:
-        if len(field.spans) == 1:  # of nearly all, so that no list is made
-            start, stop = field.spans[0]
-            spans = f"[{start}, {stop}]"
-        else:
-            spans = ", ".join([f"[{start}, {stop}]" for start, stop in field.spans])
-        name, value = field.name, field.value
-        head = _head(name, field.kind) if len(name) <= _MAX_TERM_CHARS else _new_head(name, field.kind)
-        shown = f"{value}" if type(value) is int else json_text(value)
-        note = quoted(field.note) if field.note else '""'
-        line = f'{separator}{{{head}, "spans": [{spans}], "value": {shown}, "note": {note}, "children": ['
+        head = json.dumps({"name": field.name, "kind": field.kind, "spans": field.spans})[:-1]
+        line = f'{separator}{head}, "value": {json_text(field.value)}, "note": {quoted(field.note)}, "children": ['
         separator = ", "
         below = field.below if depth > 1 else ()
         if not below:
@@ -165,15 +157,6 @@ def _write_fields(out: Lines, fields: Sequence[Field], depth: int, separator: st
         out.write(line)
         _write_fields(out, below, depth - 1)
         out.write("]}")
-
-
-def _new_head(name: str, kind: str) -> str:
-    return f'"name": {quoted(name)}, "kind": "{kind}"'
-
-
-_head = lru_cache(maxsize=1024)(_new_head)
-"""Terms of a specification occur a million times."""
-_MAX_TERM_CHARS = 100
 
 
 def _digits(archive: Opened) -> int:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import groupby
 from pathlib import Path
-from queue import SimpleQueue
 from threading import Event, Lock
 from typing import NamedTuple
 
+from inspector.core.archive import Archive
 from inspector.core.finding import Finding
 from inspector.core.format import MemberError, one_group
 from inspector.core.names import visible
@@ -38,6 +38,7 @@ from inspector.sources.local.member_writer import (
     Destination,
     FolderCalls,
     PartialFile,
+    Parts,
     PlaceError,
     TakenError,
     origin_of,
@@ -46,7 +47,6 @@ from inspector.sources.s3.sentences import S3Error
 from inspector.sources.web.address import is_remote
 
 _MAX_THREADS = 8
-_WORKER_ENDED = -1
 _PLAUSIBLE_DATES = range(315_532_800, 4_354_819_200)
 """Modification times that are restored: the years 1980 to 2107, in seconds since 1970."""
 DAMAGED = b".damaged"
@@ -66,13 +66,12 @@ def folder_at(location: str) -> Path:
 
 
 class _Lane(NamedTuple):
-    """What one thread works with: its own archive and folder; ``written`` takes the bytes of each piece."""
+    """What one thread works with: its own archive and folder."""
 
     archive: Opened
     destination: Destination
     errors: Errors
     progress: Progress
-    written: Callable[[int], None]
 
 
 class Extraction:
@@ -210,45 +209,34 @@ class Extraction:
             ]
         workers = min(_MAX_THREADS, os.cpu_count() or 1, len(groups))
         waiting = iter(groups)
-        if workers == 1:
-            quiet = _SilentProgress(lambda: self._progress.advance(0))
-            with self._destination() as destination:
-                self._groups(batch, waiting, _Lane(archive, destination, errors, quiet, self._progress.advance))
-            return
-        # Written bytes come through a queue: the progress has one writer.
-        written: SimpleQueue[int] = SimpleQueue()
         self._stop = Event()
 
-        def work() -> None:
-            own = decoder.thread_copy(archive)
+        def work(own: Archive) -> None:
             assert isinstance(own, Opened)
             try:
                 with self._destination() as destination:
-                    lane = _Lane(own, destination, errors, _SilentProgress(self._check_stop), written.put)
-                    self._groups(batch, waiting, lane)
-            except SourceError:
+                    self._groups(batch, waiting, _Lane(own, destination, errors, _SilentProgress(self._advance)))
+            except BaseException:
                 self._stop.set()
                 raise
-            finally:
-                written.put(_WORKER_ENDED)
 
+        if workers == 1:
+            work(archive)
+            return
         with ThreadPoolExecutor(workers) as pool:
-            running = [pool.submit(work) for _ in range(workers)]
-            left = workers
+            running = [pool.submit(work, decoder.thread_copy(archive)) for _ in range(workers)]
             try:
-                while left:
-                    size = written.get()
-                    left -= size == _WORKER_ENDED
-                    self._progress.advance(max(size, 0))
+                wait(running)
             finally:
                 self._stop.set()
-        for failure in (each.exception() for each in running):
-            if failure is not None and not isinstance(failure, Cancelled):
-                raise failure
+        failures = [failure for each in running if (failure := each.exception()) is not None]
+        for failure in sorted(failures, key=lambda each: isinstance(each, Cancelled))[:1]:
+            raise failure
 
-    def _check_stop(self) -> None:
-        """Wait while paused; raises Cancelled once another thread has stopped."""
-        self._progress.wait()
+    def _advance(self, size: int) -> None:
+        """Count written bytes, and wait while paused; raises Cancelled, also once another thread has failed."""
+        with self._lock:
+            self._progress.advance(size)
         if self._stop.is_set():
             raise Cancelled
 
@@ -263,22 +251,21 @@ class Extraction:
                 self._file(batch, member, lane)
 
     def _file(self, batch: Batch, member: int, lane: _Lane) -> None:
-        """Write one file, or add why it was not written."""
-        note = batch.selection.note
+        """Write one file, or add why it was not written or not kept."""
+        note, parts, size = batch.selection.note, batch.parts(member), batch.size(member)
         try:
-            size, reason, doubts = self._write(batch, member, lane)
-        except TakenError as error:
+            end, doubts = self._written(batch, member, parts, size, lane)
+        except (TakenError, PlaceError) as error:
+            taken = isinstance(error, TakenError)
             with self._lock:
-                self._planner.conflicts_left += 1
-                note(self._planner.conflicts, member, f"is not extracted: {error}")
-            return
-        except PlaceError as error:
-            with self._lock:
-                note(self._planner.refused, member, f"is not extracted: {error}")
+                self._planner.conflicts_left += taken
+                problems = self._planner.conflicts if taken else self._planner.refused
+                note(problems, member, f"is not extracted: {error}")
             return
         with self._lock:
-            if reason:
-                note(self._damaged, member, reason)
+            if end:
+                doubt = next(iter(doubts))
+                note(self._damaged, member, f"{end}, because it is not proved to be what was archived: {doubt}")
             else:
                 self._files += 1
                 self._size += size
@@ -287,25 +274,22 @@ class Extraction:
                 note(self._unproved, member, f"is not proved to be what was archived: {why}")
             self._progress.label = f"Extracting: {grouped(self._files)} of {grouped(self._all)}"
 
-    def _write(self, batch: Batch, member: int, lane: _Lane) -> tuple[int, str, Doubts]:
-        """Write one file; returns its size, why it was not kept (empty if it was), and the doubts about it.
+    def _written(self, batch: Batch, member: int, parts: Parts, size: int, lane: _Lane) -> tuple[str, Doubts]:
+        """Write one file; returns what became of it if it was not kept under its name, and the doubts about it.
 
         Raises as PartialFile does.
         """
-        parts, size = batch.parts(member), batch.size(member)
         part = lane.destination.part(parts)
         try:
             doubts = self._copy(batch.source(member), size, part, lane)
             if not doubts or (self._options.doubtful and not doubts.wrong):
                 part.keep(parts[-1], replace=member in batch.replacing, changed=_changed(lane.archive, member))
-                return size, "", doubts
-            end = "is not extracted"
-            if self._options.keep_damaged:
-                name = with_suffix(parts[-1], DAMAGED)
-                part.keep(name, replace=False)
-                end = f"is kept as {visible(name)}"
-            doubt = next(iter(doubts))
-            return 0, f"{end}, because it is not proved to be what was archived: {doubt}", doubts
+                return "", doubts
+            if not self._options.keep_damaged:
+                return "is not extracted", doubts
+            name = with_suffix(parts[-1], DAMAGED)
+            part.keep(name, replace=False)
+            return f"is kept as {visible(name)}", doubts
         finally:
             part.drop()
             if part.left:
@@ -334,7 +318,7 @@ class Extraction:
             if piece is None:
                 break
             part.write(piece[:left])
-            lane.written(min(len(piece), left))
+            self._advance(min(len(piece), left))
             if len(piece) > left:
                 return Doubts(("It is longer than its recorded size.",))
             left -= len(piece)
@@ -376,7 +360,7 @@ def _identities(source: Source) -> Iterator[tuple[int, int]]:
 class _SilentProgress(Progress):
     """The progress of reading one member: it only checks for cancellation, because written bytes are counted."""
 
-    def __init__(self, check: Callable[[], None]) -> None:
+    def __init__(self, check: Callable[[int], None]) -> None:
         super().__init__()
         self._check = check
 
@@ -384,4 +368,4 @@ class _SilentProgress(Progress):
         """See Progress."""
 
     def advance(self, count: int) -> None:  # noqa: ARG002 - see the class
-        self._check()
+        self._check(0)
