@@ -13,7 +13,7 @@ from pathlib import Path
 
 from inspector.core.program.progress import Progress
 from inspector.operations.compare.comparing import compare
-from inspector.operations.compare.listing import open_listing
+from inspector.operations.compare.members import open_listing
 from inspector.operations.open.opening import open_place
 from inspector.operations.protocol.compare_views import AS_IT_IS, Level
 from inspector.sources.s3.connection import DEFAULT

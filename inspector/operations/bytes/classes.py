@@ -26,7 +26,7 @@ from inspector.drawing.byte_class import (
     look_of,
     random_entropy,
 )
-from inspector.operations.protocol.bytes_views import FULL, Bands
+from inspector.operations.protocol.views import FULL, Bands
 
 LARGE_BLOCK = 16 * 1024
 """Bytes that are judged together where a stretch covers so many."""

@@ -21,9 +21,9 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import blocks
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
-from inspector.operations.open.digest_manifest import DigestManifest, ManifestEntry, manifests, new_hash
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened
+from inspector.operations.open.reading import DigestManifest, ManifestEntry, manifests, new_hash
 
 WHOLE = -1
 """In the place of a member's index: the archive as a whole."""

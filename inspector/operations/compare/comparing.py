@@ -14,8 +14,16 @@ from inspector.core.source import Source, SourceError
 from inspector.core.verdict import State
 from inspector.operations.check.checking import check_archive, state_from
 from inspector.operations.compare.alignment import align
-from inspector.operations.compare.listing import Listing, open_listing, unread
-from inspector.operations.compare.members import NOT_COMPARED, ONLY_RANGES, SAME, ComparedMembers, ComparedRanges
+from inspector.operations.compare.members import (
+    NOT_COMPARED,
+    ONLY_RANGES,
+    SAME,
+    ComparedMembers,
+    ComparedRanges,
+    Listing,
+    open_listing,
+    unread,
+)
 from inspector.operations.compare.structure import (
     MAX_RUNS_EXPLAINED,
     Digests,

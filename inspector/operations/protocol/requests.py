@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.operations.protocol.traits import Traits
+from inspector.operations.protocol.views import Traits
 
 
 class Request:

@@ -15,6 +15,7 @@ from inspector.core.finding import Severity
 from inspector.core.kinds import Family, Kind, Role
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State, Verdict
+from inspector.drawing.byte_class import CLASSES, ByteClass
 
 Row = TypeVar("Row")
 
@@ -81,6 +82,27 @@ class Status(Struct, frozen=True):
         if self.stage is Stage.DECODING:
             return replace(self, stage=Stage.CANCELLED)
         return self if self.checked else replace(self, judgement="", unexplained=False)
+
+
+class Traits(NamedTuple):
+    """Properties of a request.
+
+    A job takes a Progress first, may take long, and can be paused and cancelled; other requests answer at once.
+
+    Attributes:
+        is_job: it is a job.
+        waits_for_network: it answers at once unless the archive is on S3 and bytes have to be fetched.
+        writes_files: it needs time to remove unfinished files when it is cancelled.
+        changes_archive: it writes into the open archive.
+        only_shows: it only provides what is shown, so killing it loses nothing.
+
+    """
+
+    is_job: bool = False
+    waits_for_network: bool = False
+    writes_files: bool = False
+    changes_archive: bool = False
+    only_shows: bool = False
 
 
 class JobState(Struct, frozen=True):
@@ -319,3 +341,50 @@ class SortKey(StrEnum):
     CODEC = "codec"
     DIGEST = "digest"
     OFFSET = "offset"
+
+
+# ---- what bytes look like --------------------------------------------------------------------------------------------
+
+
+FULL = 255
+"""The share of a class that has all of a stretch, and the entropy of 8 bits a byte."""
+
+
+class Bands(Struct, frozen=True):
+    """What each of ``rows`` equal stretches of ``[start, stop)`` looks like.
+
+    ``shares`` has a byte for each class of each stretch, of ``FULL``, all 0 where nothing was read; ``entropies`` a
+    byte for each stretch. Not ``exact``: samples of each stretch were looked at.
+    """
+
+    start: int
+    stop: int
+    rows: int
+    shares: bytes
+    entropies: bytes
+    exact: bool
+
+    def span(self, row: int) -> Span:
+        """The bytes of a stretch; at least one, unless there are none."""
+        size = self.stop - self.start
+        low = self.start + row * size // self.rows
+        return Span(low, min(self.stop, max(low + 1, self.start + (row + 1) * size // self.rows)))
+
+    def classes(self, row: int) -> list[tuple[ByteClass, float]]:
+        """The classes in a stretch with their shares of 1, the greatest first."""
+        parts = self.shares[row * len(CLASSES) : (row + 1) * len(CLASSES)]
+        all_of_it = max(1, sum(parts))
+        found = [(each, part / all_of_it) for each, part in zip(CLASSES, parts, strict=True) if part]
+        return sorted(found, key=lambda pair: -pair[1])
+
+    def entropy(self, row: int) -> float:
+        """The mean entropy of the blocks of a stretch, in bits a byte."""
+        return self.entropies[row] * 8 / FULL
+
+    def text(self, row: int) -> str:
+        """A stretch in words; empty where nothing was read."""
+        classes = self.classes(row)
+        if not classes:
+            return ""
+        parts = [f"{each} {share:.0%}" for each, share in classes] if len(classes) > 1 else [classes[0][0].value]
+        return f"{', '.join(parts)}; {self.entropy(row):.2f} bits a byte" + ("" if self.exact else " (sampled)")

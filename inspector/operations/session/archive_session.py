@@ -20,7 +20,6 @@ from inspector.operations.check.checking import verdict_counts as counts_of
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.operations.open.overview import in_kind_order, overview
-from inspector.operations.protocol.bytes_views import Bands
 from inspector.operations.protocol.coverage_views import (
     FAILED,
     RANGE_STATES,
@@ -30,10 +29,10 @@ from inspector.operations.protocol.coverage_views import (
     RangeState,
 )
 from inspector.operations.protocol.trace_views import NamedReader, ReaderRow, TraceResult
-from inspector.operations.protocol.views import LayerKind, Page
+from inspector.operations.protocol.views import Bands, LayerKind, Page
+from inspector.operations.session.changing import Overlays
 from inspector.operations.session.extracting import Extracting
 from inspector.operations.session.navigation import Navigation
-from inspector.operations.session.overlays import Overlays
 from inspector.operations.session.references import References
 from inspector.operations.session.remote import Costs
 from inspector.operations.trace.tracing import StepLog, compare_readers, reader_named, readers_of, trace
@@ -141,7 +140,7 @@ class ArchiveSession(Navigation, Costs, Extracting, References, Overlays):
 
     def verdict_overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
         """What checking has said of members (a set, see ``Judged``) in each stretch of ``overview``."""
-        from inspector.operations.session.verdict_overview import BITS, verdict_overview  # brings numpy
+        from inspector.operations.session.members.arrangement import BITS, verdict_overview  # brings numpy
 
         shown = self.now.layers[layer]
         if shown.info.member is not None:

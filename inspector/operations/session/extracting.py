@@ -22,7 +22,7 @@ from inspector.operations.protocol.extraction_views import (
     OnConflict,
 )
 from inspector.operations.protocol.views import Chosen, Stage
-from inspector.operations.session.state import SessionState
+from inspector.operations.session.reading import SessionState
 
 RUNNABLE = frozenset(
     (

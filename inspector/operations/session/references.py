@@ -17,7 +17,7 @@ from inspector.core.span import Span, Spans, intersect
 from inspector.core.verdict import Checksum
 from inspector.operations.protocol.views import Arrow, LayerKind, Reference
 from inspector.operations.session.layers import Layer
-from inspector.operations.session.state import SessionState
+from inspector.operations.session.reading import SessionState
 
 MAX_SCANNED_ROWS = 2_000
 """Rows of a long table that are looked at one by one: the answer has to come at once."""

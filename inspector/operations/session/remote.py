@@ -11,7 +11,7 @@ from inspector.core.source import Source, SourceError
 from inspector.core.span import Span, Spans, intersect, subtract, united
 from inspector.operations.protocol.browse_views import ErrorAction, RemoteState, S3Problem
 from inspector.operations.protocol.views import DiskChange, Stage
-from inspector.operations.session.state import SessionState
+from inspector.operations.session.reading import SessionState
 from inspector.sources.local.file import FileSource, Identity
 from inspector.sources.s3.address import parse
 from inspector.sources.s3.connection import Attempt, Connection, Profile, profiles

@@ -10,7 +10,7 @@ from inspector.core.field import Run
 from inspector.core.program.progress import Progress
 from inspector.operations.compare.combining import Combination, combine, combine_by_hand, taken, write_combination
 from inspector.operations.compare.comparing import Comparison, compare, side_state
-from inspector.operations.compare.listing import Listing
+from inspector.operations.compare.members import Listing
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.compare_views import (
     AS_IT_IS,

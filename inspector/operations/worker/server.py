@@ -31,8 +31,7 @@ from inspector.core.program.log import Log
 from inspector.core.program.progress import CANCELLED, Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.protocol.traits import Traits
-from inspector.operations.protocol.views import JobState
+from inspector.operations.protocol.views import JobState, Traits
 from inspector.sources.web.address import learn
 
 GRACE_SECONDS = 5.0

@@ -19,14 +19,14 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
 from inspector.operations.check.checking import CheckReport, check_location
-from inspector.operations.open.digest_manifest import (
+from inspector.operations.open.listing import load
+from inspector.operations.open.opening import Opened
+from inspector.operations.open.reading import (
     MAX_LINE_BYTES,
     DigestManifest,
     ManifestEntry,
     new_hash,
 )
-from inspector.operations.open.listing import load
-from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.check_views import ALGORITHMS, SUFFIXES, Algorithm
 from tests.operations.archives import CONTENTS, caf
 from tests.sweeping import in_the_sweep

@@ -14,7 +14,7 @@ from inspector.core.source import BytesSource
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.operations.protocol.views import LayerKind
 from inspector.operations.session.archive_session import ArchiveSession
-from inspector.operations.session.verdict_overview import BITS, verdict_overview
+from inspector.operations.session.members.arrangement import BITS, verdict_overview
 from tests.operations.archives import opened
 
 Sample = Callable[[str], Path]

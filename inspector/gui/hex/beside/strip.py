@@ -35,8 +35,7 @@ from inspector.drawing.palette import COLOURS, FAMILY_HUES, MARKS, ROLE_HUES, Co
 from inspector.gui.hex.highlights import merged, overlaps
 from inspector.gui.hex.painting import hatching, scheme_for, unread_brushes
 from inspector.gui.kit.style import TextSize, font_of
-from inspector.operations.protocol.bytes_views import FULL, Bands
-from inspector.operations.protocol.views import Judged
+from inspector.operations.protocol.views import FULL, Bands, Judged
 
 Row = TypeVar("Row")
 Part = TypeVar("Part")
