@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive, CappedFindings, Emitter
-from inspector.core.field import LazyRows
+from inspector.core.field import Computed
 from inspector.core.format import MemberError, MemberMetadata, ProbeResult
 from inspector.core.member import HOLES, SPECIAL, Member, Members
 from inspector.core.names import brief, visible
@@ -316,24 +316,9 @@ def headers_summary(archive: Archive) -> str:
     return f"{fitting[0].upper()}{fitting[1:]}; tar records no checksum of the data of {members}.{doubts}"
 
 
-class ChecksumTable(LazyRows[Checksum]):
-    """A table of ``size`` checksums, made on access by ``make(row)``."""
-
-    def __init__(self, size: int, make: Callable[[int], Checksum]) -> None:
-        self._size = size
-        self._make = make
-
-    def __len__(self) -> int:
-        return self._size
-
-    def row(self, at: int) -> Checksum:
-        """The checksum in row ``at``."""
-        return self._make(at)
-
-
-def header_checksums(source: Source, members: Members, headers: Sequence[int]) -> ChecksumTable:
+def header_checksums(source: Source, members: Members, headers: Sequence[int]) -> Computed[Checksum]:
     """The checksums of the header blocks at ``headers``, in file order. A row reads its block on access."""
-    return ChecksumTable(len(headers), lambda row: _header_checksum(source, members, headers[row]))
+    return Computed(len(headers), lambda row: _header_checksum(source, members, headers[row]))
 
 
 def _header_checksum(source: Source, members: Members, at: int) -> Checksum:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from isal.isal_zlib import crc32
 
 from inspector.core.archive import MAX_FINDINGS_PER_KIND, Archive, Emitter
-from inspector.core.field import LazyRows
+from inspector.core.field import Computed
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError, RefusedMemberError
 from inspector.core.limits import BOUNDS
@@ -26,7 +26,7 @@ from inspector.core.names import brief
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK, Source, blocks
-from inspector.core.span import Span, Spans
+from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.formats._zip import codes
 from inspector.formats._zip.directory import Directory, Strays
@@ -337,50 +337,45 @@ def recorded_crcs(source: Source, directory: Directory, index: int) -> Iterator[
         yield RecordedCrc("data descriptor", Span(at, at + 4), int.from_bytes(crc, "little"))
 
 
-class ChecksumTable(LazyRows[Checksum]):
+def checksums(archive: Archive, directory: Directory, header: int = -1) -> Computed[Checksum]:
     """One row for each member, with the CRC-32 that readers use; made on access.
 
     ``header`` is a member with a second row for its local header; -1 for none.
     """
+    header = header if directory.listed else -1
 
-    def __init__(self, archive: Archive, directory: Directory, header: int = -1) -> None:
-        self._archive = archive
-        self._directory = directory
-        self._header = header if directory.listed else -1
-
-    def __len__(self) -> int:
-        return len(self._directory.members) + (self._header >= 0)
-
-    def row(self, at: int) -> Checksum:
-        """The checksum in row ``at``."""
-        member = at - (0 <= self._header < at)
-        records = recorded_crcs(self._archive.source, self._directory, member)
-        if member == self._header != at:
+    def row(at: int) -> Checksum:
+        member = at - (0 <= header < at)
+        records = recorded_crcs(archive.source, directory, member)
+        if member == header != at:
             local = next((each for each in records if each.place == "local header"), None)
-            return self._checksum(member, local, ", local header")
-        return self._checksum(member, next(records, None))
+            return _checksum(archive, directory, member, local, ", local header")
+        checksum = _checksum(archive, directory, member, next(records, None))
+        if member == header or checksum.verdict is not Verdict.MISMATCH:
+            return checksum
+        every = recorded_crcs(archive.source, directory, member)  # what has two rows has no copies
+        same = (each for each in every if each.span not in checksum.place and f"{each.crc:08x}" == checksum.stored)
+        return checksum._replace(copies=tuple(each.span for each in same))
 
-    def _checksum(self, member: int, record: RecordedCrc | None, which: str = "") -> Checksum:
-        members = self._directory.members
-        verdict = self._archive.verdict(member)
-        computed = -1
-        if verdict in (Verdict.VERIFIED, Verdict.MISMATCH):
-            computed = self._directory.computed[member]
-            verdict = Verdict.VERIFIED if record and record.crc == computed else Verdict.MISMATCH
-        copies: Spans = ()
-        if record and verdict is Verdict.MISMATCH and member != self._header:  # a header with two rows has no copies
-            every = recorded_crcs(self._archive.source, self._directory, member)
-            copies = tuple(each.span for each in every if each.span != record.span and each.crc == record.crc)
-        return Checksum(
-            name=f"CRC-32 of {brief(members.path(member))}{which}",
-            algorithm="CRC-32",
-            stored=f"{record.crc:08x}" if record else "",
-            computed=f"{computed:08x}" if computed >= 0 else "",
-            place=(record.span,) if record else (),
-            covers=members[member].spans,
-            omits=(),
-            verdict=verdict,
-            note=f"in the {record.place}" if record else "not recorded",
-            member=member,
-            copies=copies,
-        )
+    return Computed(len(directory.members) + (header >= 0), row)
+
+
+def _checksum(
+    archive: Archive, directory: Directory, member: int, record: RecordedCrc | None, which: str = ""
+) -> Checksum:
+    verdict, computed = archive.verdict(member), -1
+    if verdict in (Verdict.VERIFIED, Verdict.MISMATCH):
+        computed = directory.computed[member]
+        verdict = Verdict.VERIFIED if record and record.crc == computed else Verdict.MISMATCH
+    return Checksum(
+        name=f"CRC-32 of {brief(directory.members.path(member))}{which}",
+        algorithm="CRC-32",
+        stored=f"{record.crc:08x}" if record else "",
+        computed=f"{computed:08x}" if computed >= 0 else "",
+        place=(record.span,) if record else (),
+        covers=directory.members[member].spans,
+        omits=(),
+        verdict=verdict,
+        note=f"in the {record.place}" if record else "not recorded",
+        member=member,
+    )

@@ -19,7 +19,7 @@ from inspector.core.source import Source, expect, is_remote, is_sparing
 from inspector.core.span import Span
 from inspector.formats._kinds import DATA_SECTION
 from inspector.formats._zip import codes
-from inspector.formats._zip.check import ChecksumTable, check
+from inspector.formats._zip.check import check, checksums
 from inspector.formats._zip.directory import (
     MAX_NAME_BYTES,
     Directory,
@@ -369,7 +369,7 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     """Decode the archive; report a file named like a TACO archive."""
     directory = decode_zip(source, emitter, progress)
     _report_taco_name(source, emitter, directory)
-    emitter.archive.checksums = ChecksumTable(emitter.archive, directory)
+    emitter.archive.checksums = checksums(emitter.archive, directory)
 
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:

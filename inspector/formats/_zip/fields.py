@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import islice
 from operator import add
@@ -25,7 +25,7 @@ from inspector.core.names import brief, visible
 from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.source import Source, Stored, is_sparing
 from inspector.core.span import Span
-from inspector.formats._extents import GAP, Overlap, Rows, lay_out, shared_extents
+from inspector.formats._extents import GAP, Rows, lay_out, shared_extents
 from inspector.formats._kinds import (
     CENTRAL_DIRECTORY,
     CENTRAL_HEADER,
@@ -414,51 +414,32 @@ def _report_gaps(source: Source, emitter: Emitter, rows: Rows, shift: int, repor
 def _report_overlaps(
     emitter: Emitter, directory: Directory, rows: Rows, starts: array[int], stops: array[int], overrunning: set[int]
 ) -> None:
-    """Mark and report all members that share bytes; ``rows`` are laid out from what ``_extents`` gives.
+    """Mark and report all members that share bytes, each once; ``rows`` are laid out from what ``_extents`` gives.
 
-    A member that runs past the limit does not cast doubt on the members it overlaps.
+    A member that runs past the limit is reported already, and casts no doubt on the members it overlaps.
     """
-    for overlap in rows.overlaps:
-        wrong = next((index for index in overlap[:2] if index in overrunning), None)
-        if wrong is not None:
-            _report_overlap(emitter, directory, overlap, wrong)
-    remaining = rows
     if rows.overlap_count and overrunning:
         starts, stops = starts[:], stops[:]
         for index in overrunning:
             starts[index], stops[index] = 1, 0
-        remaining = lay_out(starts, stops, 0, rows.stop)
-    for overlap, index in _members_of(remaining.overlaps):
-        _report_overlap(emitter, directory, overlap, index)
-    if remaining.overlap_count:
+        rows = lay_out(starts, stops, 0, rows.stop)
+    members = directory.members
+    named = {overlap.later for overlap in rows.overlaps}
+    for earlier, later, start, stop in rows.overlaps:
+        message = (
+            f"{brief(members.path(later))} (member {later}) and {brief(members.path(earlier))} (member {earlier}) "
+            f"claim the same bytes, which are shown as those of member {earlier}."
+        )
+        for index in (later,) if earlier in named else (earlier, later):
+            emitter.report(codes.OVERLAP, message, (start, stop), member=index)
+        named.add(earlier)
+    if rows.overlap_count:
         _mark(directory, shared_extents(starts, stops))
     if rows.overlap_count > len(rows.overlaps):
         emitter.report(
             codes.OVERLAPS,
             f"{rows.overlap_count:,} members overlap others. The first {len(rows.overlaps):,} are reported.",
         )
-
-
-def _members_of(overlaps: list[Overlap]) -> Iterator[tuple[Overlap, int]]:
-    """Yield each member of these overlaps once, with one overlap it is in."""
-    named = {overlap.later for overlap in overlaps}
-    for overlap in overlaps:
-        if overlap.earlier not in named:
-            named.add(overlap.earlier)
-            yield overlap, overlap.earlier
-        yield overlap, overlap.later
-
-
-def _report_overlap(emitter: Emitter, directory: Directory, overlap: Overlap, index: int) -> None:
-    """Report an overlap for ``index``, one of its two members."""
-    members, (earlier, later, start, stop) = directory.members, overlap
-    emitter.report(
-        codes.OVERLAP,
-        f"{brief(members.path(later))} (member {later}) and {brief(members.path(earlier))} (member {earlier}) "
-        f"claim the same bytes, which are shown as those of member {earlier}.",
-        (start, stop),
-        member=index,
-    )
 
 
 def _mark(directory: Directory, indices: Iterable[int]) -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from inspector.core.archive import Archive, Emitter
+from inspector.core.field import Computed
 from inspector.core.finding import UNREADABLE, Severity
 from inspector.core.member import HAS_DIGEST, HOLES, SPECIAL
 from inspector.core.names import brief
@@ -19,7 +20,7 @@ from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.formats._tar import reading
 from inspector.formats._tar.header import padded_stop
-from inspector.formats._tar.reading import WINDOW, ChecksumTable, Padding, check_padding, groups
+from inspector.formats._tar.reading import WINDOW, Padding, check_padding, groups
 from inspector.formats._tar.resync import layout_of
 from inspector.formats.datas3t import codes
 from inspector.formats.datas3t.datapoints import NONE, ROW_MISSING, RangeRecords
@@ -149,10 +150,10 @@ def _report_mismatch(emitter: Emitter, records: RangeRecords, index: int, comput
     )
 
 
-def checksum_table(archive: Archive, records: RangeRecords, headers: Sequence[Checksum]) -> ChecksumTable:
+def checksum_table(archive: Archive, records: RangeRecords, headers: Sequence[Checksum]) -> Computed[Checksum]:
     """The hashes of the metadata's rows, then the checksums of the tar's headers."""
     rows = len(records.rows)
-    return ChecksumTable(
+    return Computed(
         rows + len(headers),
         lambda row: _hash_row(archive, records, row) if row < rows else headers[row - rows],
     )

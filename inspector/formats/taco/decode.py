@@ -11,7 +11,7 @@ from inspector.core.numbers import grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.formats._zip.check import ChecksumTable
+from inspector.formats._zip.check import checksums
 from inspector.formats._zip.decode import decode_zip
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.fields import FirstMember
@@ -83,7 +83,7 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     if layout is Layout.GHOST:
         emitter.archive.title = GHOST_TITLE
     directory.header = header
-    emitter.archive.checksums = ChecksumTable(emitter.archive, directory, directory.first)
+    emitter.archive.checksums = checksums(emitter.archive, directory, directory.first)
 
 
 def _report(emitter: Emitter, header: TacoHeader, member: int, *, listed: bool) -> None:

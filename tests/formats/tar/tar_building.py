@@ -65,13 +65,17 @@ def with_checksum(block: bytes) -> bytes:
     return block[:148] + b"%06o\0 " % total + block[156:]
 
 
+def reheaded(data: bytes, *changes: tuple[int, bytes]) -> bytes:
+    """A tar whose first header has other bytes at some places, and a checksum that fits."""
+    for at, new in changes:
+        data = data[:at] + new + data[at + len(new) :]
+    return with_checksum(data[:512]) + data[512:]
+
+
 def extended(kind: bytes, body: bytes, size: int | None = None) -> bytes:
     """An extended header with its body, without the member it speaks of."""
-    block = bytearray(build([("extended", body)])[:512])
-    block[156:157] = kind
-    if size is not None:
-        block[124:136] = b"%011o\0" % size
-    return with_checksum(bytes(block)) + body + bytes(-len(body) % 512)
+    stated = () if size is None else ((124, b"%011o\0" % size),)
+    return reheaded(build([("extended", body)])[:-1024], (156, kind), *stated)
 
 
 def record(key: bytes, value: bytes) -> bytes:

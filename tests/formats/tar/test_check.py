@@ -14,7 +14,7 @@ from inspector.core.verdict import Verdict
 from inspector.formats import tar
 from inspector.formats._tar.header import BLOCK
 from tests.formats.archives import codes
-from tests.formats.tar.tar_building import LONG, build, decoded, with_checksum
+from tests.formats.tar.tar_building import LONG, build, decoded, reheaded
 from tests.sweeping import every
 
 SOUND = build([("a.txt", b"alpha"), ("empty", b""), ("b.bin", bytes(range(256)) * 3), ("full", b"x" * 512)])
@@ -102,11 +102,7 @@ def test_padding_that_is_not_zeros_is_told_where_it_lies() -> None:
 
 
 def test_old_programs_leave_what_was_in_their_buffer_in_the_padding() -> None:
-    data = bytearray(SOUND)
-    data[257:500] = bytes(243)
-    data[:512] = with_checksum(bytes(data[:512]))
-    data[600:605] = b"stale"
-    archive, _ = checked(bytes(data))
+    archive, _ = checked(reheaded(SOUND, (257, bytes(243)), (600, b"stale")))
     (finding,) = archive.findings
     assert (finding.code, finding.severity, finding.member) == ("tar-padding", Severity.INFO, 0)
     assert archive.verdict(0) is Verdict.NOT_CHECKABLE
@@ -194,12 +190,10 @@ def test_whatever_the_bytes_are_checking_raises_nothing(data: bytes, at: int) ->
 
 
 def test_sizes_beyond_everything_are_only_looked_for() -> None:
-    block = bytearray(SOUND[:512])
-    block[124:136] = b"\x80" + b"\xff" * 11
-    archive, _ = checked(with_checksum(bytes(block)) + SOUND[512:])
+    archive, _ = checked(reheaded(SOUND, (124, b"\x80" + b"\xff" * 11)))
     assert codes(archive) == ["tar-shift"]
     assert [member.path for member in archive.members] == [b"a.txt", b"empty", b"b.bin", b"full"]
-    archive, _ = checked(with_checksum(bytes(block)) + SOUND[512:1024])
+    archive, _ = checked(reheaded(SOUND[:1024], (124, b"\x80" + b"\xff" * 11)))
     assert codes(archive) == ["tar-truncated-data"]
 
 

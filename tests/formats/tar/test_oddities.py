@@ -16,7 +16,17 @@ from inspector.core.member import HOLES, UNREADABLE
 from inspector.formats._tar.extension import Extension, Overrides
 from inspector.formats._tar.repair import repair_end
 from tests.formats.archives import assert_covered, codes
-from tests.formats.tar.tar_building import build, content, decoded, extended, listing, record, special, with_checksum
+from tests.formats.tar.tar_building import (
+    build,
+    content,
+    decoded,
+    extended,
+    listing,
+    record,
+    reheaded,
+    special,
+    with_checksum,
+)
 
 NEXT = build([("next", b"n")])
 
@@ -86,9 +96,7 @@ def test_a_link_has_a_target_and_no_size(kind: bytes, target: str, size: int, ex
 
 def stating(size: int, kind: bytes, target: str = "") -> bytes:
     """A member without data whose header states a size."""
-    block = bytearray(build([(special("odd", kind, target), b"")])[:512])
-    block[124:136] = b"%011o\0" % size
-    return with_checksum(bytes(block))
+    return reheaded(build([(special("odd", kind, target), b"")])[:512], (124, b"%011o\0" % size))
 
 
 def test_a_device_may_state_a_size() -> None:
@@ -107,7 +115,13 @@ def test_ordinary_records_raise_no_questions() -> None:
     assert decoded(with_pax(body)).findings == []
 
 
-@pytest.mark.parametrize("broken", [b"99 path=x\n", b"9 path=x_", b"7 path\n", b"-5 a=b\n", b"1 a=b\n"])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        *(b"99 path=x\n", b"9 path=x_", b"7 path\n", b"-5 a=b\n", b"1 a=b\n", b"0 a=b\n", b"path=x\n"),
+        *(b"12 size=abc\n", b"9 path=\0\n"),
+    ],
+)
 def test_a_malformed_record_is_marked_from_where_it_begins(broken: bytes) -> None:
     data = with_pax(record(b"comment", b"fine") + broken)
     archive = decoded(data)
