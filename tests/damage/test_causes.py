@@ -18,10 +18,9 @@ from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource, Source
 from inspector.core.span import Span
 from inspector.core.verdict import State
-from inspector.formats._causes.blocks import suspects, zeros
+from inspector.formats._causes.blocks import survey, suspects, zeros
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, Diagnosis, diagnose, folded
 from inspector.formats._causes.flips import MAX_WORK_BYTES, flipped_in
-from inspector.formats._causes.survey import survey
 from inspector.operations.check.checking import (
     CheckReport,
     check_archive,

@@ -1,29 +1,132 @@
-"""Blocks of zeros or of another pattern, copies of their neighbours, and what is left: bytes that changed."""
+"""Blocks of zeros or of another pattern and copies of their neighbours, by one pass over the whole file.
+
+The pass is linear in time, and its memory is bounded by ``MAX_RUNS`` and by a digest a MiB.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from hashlib import blake2b
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from inspector.core.archive import Archive
 from inspector.core.cause import Cause, FoundCause, wrong
 from inspector.core.damage import Damage
 from inspector.core.field import locate
-from inspector.core.finding import Finding
+from inspector.core.finding import Finding, Severity
 from inspector.core.kinds import Kind
-from inspector.core.names import brief
-from inspector.core.numbers import count, hexadecimal, in_bytes
+from inspector.core.numbers import hexadecimal, in_bytes
 from inspector.core.program.progress import Progress
+from inspector.core.source import Source, expect, is_remote
 from inspector.core.span import Span, intersect, subtract, total, united
-from inspector.core.verdict import Verdict
-from inspector.formats import damage_of
-from inspector.formats._causes.flips import untried
-from inspector.formats._causes.survey import Survey, members_with
+from inspector.core.verdict import VERDICTS, Verdict
+from inspector.formats import damage_of, format_of
 from inspector.formats._damage import PART_SIZES
+
+if TYPE_CHECKING:  # annotations only
+    from numpy.typing import NDArray
+
+
+# ---- one pass over the whole file ------------------------------------------------------------------------------------
+
+PIECE_BYTES = 1 << 20
+"""Bytes read at a time, and covered by one digest: divides all sizes of parts."""
+MIN_RUN_BYTES = 256
+"""Shorter runs of zeros are not noted."""
+MAX_RUNS = 10_000
+"""Runs of zeros noted; further ones are not."""
+MAX_REMOTE_BYTES = 8 << 20
+"""A larger object on a server is not read again to find the cause."""
+MAX_BYTES = 64 << 30
+"""A larger file is not surveyed: it takes a second a GiB or so."""
+MAX_UNREAD_BYTES = 256 << 20
+"""A larger file is not surveyed unless the check has read most of it and found errors."""
+
+
+class Survey(Struct):
+    """``counts`` has the number of each byte, ``crlf`` of each 0D 0A; ``runs`` are the runs of zeros in file order.
+
+    ``digests`` has one for each ``PIECE_BYTES`` of the file; equal pieces have equal ones.
+    """
+
+    size: int
+    counts: list[int] = field(default_factory=lambda: [0] * 256)
+    crlf: int = 0
+    runs: list[Span] = field(default_factory=list)
+    digests: list[bytes] = field(default_factory=list)
+
+    @property
+    def high(self) -> int:
+        """The number of bytes from 0x80 on."""
+        return sum(self.counts[128:])
+
+    @property
+    def rare_controls(self) -> float:
+        """How often a control byte occurs that no text has, on average."""
+        return float(sum(self.counts[byte] for byte in _NO_TEXT)) / len(_NO_TEXT)
+
+
+_NO_TEXT = (*range(1, 8), *range(14, 26), *range(28, 32))
+"""Control bytes that text does not have: no line ends, no tabs, no end of file of MS-DOS."""
+
+
+def may_be_surveyed(archive: Archive) -> bool:
+    """Whether reading all of it again costs little beside what the check has read."""
+    size = archive.source.size
+    if is_remote(archive.source):
+        return size <= MAX_REMOTE_BYTES
+    errors = any(each.severity is Severity.ERROR for each in archive.findings)
+    known = format_of(archive)
+    is_read = known is not None and known.has_checksums
+    if size <= MAX_UNREAD_BYTES or not is_read or not errors:
+        return size <= MAX_UNREAD_BYTES
+    members = archive.members
+    return size <= min(MAX_BYTES, 2 * (sum(members.stops) - sum(members.starts)))
+
+
+def survey(source: Source, progress: Progress) -> Survey:
+    """Read the whole file once. Raises SourceError and Cancelled."""
+    import numpy as np
+
+    found = Survey(source.size)
+    counts: NDArray[Any] = np.zeros(256, np.int64)
+    last, before = -1, b""  # the last byte that is not zero, and the last of the piece before
+    progress.begin("Looking for the cause", source.size)
+    if source.size <= MAX_REMOTE_BYTES:
+        expect(source, 0, source.size)
+    for at in range(0, source.size, PIECE_BYTES):
+        data = source.read(at, min(PIECE_BYTES, source.size - at))
+        if not data:
+            break
+        values = np.frombuffer(data, np.uint8)
+        counts += np.bincount(values, minlength=256)
+        found.crlf += data.count(b"\r\n") + (before == b"\r" and data.startswith(b"\n"))
+        found.digests.append(blake2b(data, digest_size=16).digest())
+        filled = np.concatenate(([last], np.flatnonzero(values) + at))
+        rows = np.flatnonzero(np.diff(filled) > MIN_RUN_BYTES)[: MAX_RUNS - len(found.runs)]
+        found.runs += [Span(int(filled[row]) + 1, int(filled[row + 1])) for row in rows]
+        last, before = int(filled[-1]), data[-1:]
+        progress.advance(len(data))
+    if source.size - last > MIN_RUN_BYTES and len(found.runs) < MAX_RUNS:
+        found.runs.append(Span(last + 1, source.size))
+    found.counts = [int(each) for each in counts]
+    return found
+
+
+def members_with(archive: Archive, *verdicts: Verdict) -> Iterator[int]:
+    """The members with these verdicts, those of the first one first."""
+    for code in map(VERDICTS.index, verdicts):
+        member = archive.verdicts.find(code)
+        while member >= 0:
+            yield member
+            member = archive.verdicts.find(code, member + 1)
+
+
+# ---- where something is wrong ----------------------------------------------------------------------------------------
 
 SECTOR_BYTES = 512
 """The smallest block of a disk."""
@@ -277,9 +380,6 @@ MIN_FILLED_BYTES = 512
 """Shorter runs of one byte are no block."""
 PATTERN_SIZES = (1, 2, 4, 8)
 """Bytes of a pattern that fills a block."""
-MIN_FOLDED = 3
-"""Fewer findings about the structure are not explained by bytes that changed."""
-_MAX_NAMES = 3
 
 
 # ---- a pattern repeated ----------------------------------------------------------------------------------------------
@@ -320,42 +420,3 @@ def _patterns(data: Any, size: int) -> list[Span]:
     long = np.flatnonzero((sizes >= MIN_FILLED_BYTES) & (np.add.reduceat(data != 0, starts) > 0))
     order = long[np.argsort(-sizes[long], kind="stable")][:MAX_SPANS]
     return [Span(int(starts[row]), int(starts[row] + sizes[row])) for row in order]
-
-
-# ---- all that is left ------------------------------------------------------------------------------------------------
-
-
-def changed_bytes(archive: Archive, left: Sequence[Finding]) -> FoundCause | None:
-    """One cause for findings without any: there are other bytes than were written.
-
-    A format that tells nothing of its damage cannot tell that from a mistake of the writer.
-    """
-    if damage_of(archive) == Damage() and not archive.checksums:
-        return None
-    spans = united([span for each in left for span in each.spans if span.size])
-    if not spans:
-        return None
-    low, high = spans[0].start, spans[-1].stop
-    members = sorted({known for each in left if (known := archive.known_member(each.member)) is not None})
-    mismatched = [each for each in left if "mismatch" in each.code or "content" in each.code]
-    undecided = damage_of(archive).undecided(archive) if mismatched else ""
-    if undecided:
-        first = undecided
-    elif mismatched and len(mismatched) == len(left):
-        what = f" of {count(len(members), 'member')}" if members else ""
-        first = f"The content{what} is not what was archived."
-    elif len(left) < MIN_FOLDED:
-        return None  # each says more of itself
-    else:
-        first = f"Bytes between {low:,} and {high - 1:,} are not those that were written."
-    shown = ", ".join(brief(archive.members.path(each)) for each in members[:_MAX_NAMES])
-    more = f" and {len(members) - _MAX_NAMES:,} more" if len(members) > _MAX_NAMES else ""
-    about = f" Members affected: {shown}{more}." if members else ""
-    left_out = untried(archive)
-    message = (
-        f"{first} This explains {count(len(left), 'finding')} about {in_bytes(total(spans))} from byte {low:,} on."
-        f"{about} There is no {'' if left_out else 'single flipped bit, no '}run of zeros and no copy of a neighbour"
-        f"{'' if undecided else ': a block was overwritten, or the copy is of another state'}. {left_out}"
-        f"{'Another copy shows which it is.' if undecided else 'Restore these bytes from another copy.'}"
-    )
-    return FoundCause(Cause.CHANGED_BYTES, message, tuple(spans[:64]), tuple(left), adopts=True)

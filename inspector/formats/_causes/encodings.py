@@ -22,7 +22,7 @@ from inspector.core.numbers import count, in_bytes
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats import damage_of
-from inspector.formats._causes.survey import Survey
+from inspector.formats._causes.blocks import Survey
 
 Convert = Callable[[bytes], bytes]
 """Raises ValueError, SyntaxError, MemoryError or RecursionError where the bytes are not encoded so."""

@@ -32,7 +32,7 @@ from inspector.core.source import SplicedSource
 from inspector.core.span import Span, intersect, subtract, united
 from inspector.core.verdict import Checksum, Verdict
 from inspector.formats import damage_of, format_of
-from inspector.formats._causes.survey import members_with
+from inspector.formats._causes.blocks import members_with
 
 # ---- the bit of a CRC-32 ---------------------------------------------------------------------------------------------
 

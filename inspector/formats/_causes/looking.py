@@ -8,16 +8,28 @@ from functools import cached_property
 
 from inspector.core.archive import Archive
 from inspector.core.cause import Cause, FoundCause, wrong
+from inspector.core.damage import Damage
 from inspector.core.finding import Finding, Severity
+from inspector.core.names import listed
+from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Progress
-from inspector.core.span import Span, intersect, united
+from inspector.core.span import Span, intersect, total, united
 from inspector.formats import damage_of, format_of
-from inspector.formats._causes.blocks import NEAR_BYTES, Suspects, changed_bytes, copies, filled_block, suspects, zeros
+from inspector.formats._causes.blocks import (
+    NEAR_BYTES,
+    Survey,
+    Suspects,
+    copies,
+    filled_block,
+    may_be_surveyed,
+    survey,
+    suspects,
+    zeros,
+)
 from inspector.formats._causes.encodings import text_mode
-from inspector.formats._causes.flips import MAX_LAST_WORK_BYTES, flipped_bits
+from inspector.formats._causes.flips import MAX_LAST_WORK_BYTES, flipped_bits, untried
 from inspector.formats._causes.joined import joined
 from inspector.formats._causes.parts import doubled, moved_parts, swapped, trailing, truncated
-from inspector.formats._causes.survey import Survey, may_be_surveyed, survey
 from inspector.formats._causes.wrapped import convert_back, in_front
 
 
@@ -191,3 +203,45 @@ def _interrupted(archive: Archive) -> bool:
     """Whether an interrupted write explains everything, which its findings say."""
     known = format_of(archive)
     return all(known is not None and each.code in known.torn for each in wrong(archive))
+
+
+# ---- all that is left ------------------------------------------------------------------------------------------------
+
+
+MIN_FOLDED = 3
+"""Fewer findings about the structure are not explained by bytes that changed."""
+
+
+def changed_bytes(archive: Archive, left: Sequence[Finding]) -> FoundCause | None:
+    """One cause for findings without any: there are other bytes than were written.
+
+    A format that tells nothing of its damage cannot tell that from a mistake of the writer.
+    """
+    if damage_of(archive) == Damage() and not archive.checksums:
+        return None
+    spans = united([span for each in left for span in each.spans if span.size])
+    if not spans:
+        return None
+    low, high = spans[0].start, spans[-1].stop
+    members = sorted({known for each in left if (known := archive.known_member(each.member)) is not None})
+    mismatched = [each for each in left if "mismatch" in each.code or "content" in each.code]
+    undecided = damage_of(archive).undecided(archive) if mismatched else ""
+    if undecided:
+        first = undecided
+    elif mismatched and len(mismatched) == len(left):
+        what = f" of {count(len(members), 'member')}" if members else ""
+        first = f"The content{what} is not what was archived."
+    elif len(left) < MIN_FOLDED:
+        return None  # each says more of itself
+    else:
+        first = f"Bytes between {low:,} and {high - 1:,} are not those that were written."
+    affected = listed(map(archive.members.path, members), len(members), 3)
+    about = f" Members affected: {affected}." if members else ""
+    left_out = untried(archive)
+    message = (
+        f"{first} This explains {count(len(left), 'finding')} about {in_bytes(total(spans))} from byte {low:,} on."
+        f"{about} There is no {'' if left_out else 'single flipped bit, no '}run of zeros and no copy of a neighbour"
+        f"{'' if undecided else ': a block was overwritten, or the copy is of another state'}. {left_out}"
+        f"{'Another copy shows which it is.' if undecided else 'Restore these bytes from another copy.'}"
+    )
+    return FoundCause(Cause.CHANGED_BYTES, message, tuple(spans[:64]), tuple(left), adopts=True)

@@ -26,8 +26,7 @@ from inspector.core.source import Source
 from inspector.core.span import Span, intersect
 from inspector.core.verdict import Verdict
 from inspector.formats import damage_of, format_of
-from inspector.formats._causes.blocks import MAX_SPANS
-from inspector.formats._causes.survey import PIECE_BYTES, Survey, members_with
+from inspector.formats._causes.blocks import MAX_SPANS, PIECE_BYTES, Survey, members_with
 from inspector.formats._causes.wrapped import without
 from inspector.formats._damage import (
     MAX_TRAILING_BYTES,

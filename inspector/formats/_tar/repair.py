@@ -14,7 +14,7 @@ from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Severity
 from inspector.core.member import HOLES, SPECIAL, UNREADABLE
-from inspector.core.names import visible
+from inspector.core.names import listed, visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Content, Repair, outcomes
@@ -238,8 +238,6 @@ def _leads_on(source: Source, at: int, found: Header) -> bool:
 _NOT_DAMAGE = frozenset(("tar-compressed", "tar-sparse-map", "tar-truncated-header"))
 """Codes of errors after which a new tar would be no better than the repaired one."""
 _PROOF = "a digest of its content matches"
-MAX_NAMES_LISTED = 5
-"""Names of lost members in one sentence."""
 NewHeader = Callable[[int], bytes]
 """Gives a new header for a member whose own is damaged; empty for all others, whose headers are kept."""
 
@@ -283,9 +281,8 @@ def losses(archive: Archive, kept: Sequence[int]) -> tuple[str, ...]:
     lost = [index for index in range(len(members)) if index not in saved]
     sentences = ["The bytes that belong to no member, and members whose headers are lost with them."]
     if lost:
-        names = ", ".join(visible(members.path(index)) for index in lost[:MAX_NAMES_LISTED])
-        more = ", ..." if len(lost) > MAX_NAMES_LISTED else ""
-        sentences.insert(0, f"{len(lost):,} of {count(len(members), 'member')}: {names}{more}.")
+        names = listed(map(members.path, lost), len(lost))
+        sentences.insert(0, f"{len(lost):,} of {count(len(members), 'member')}: {names}.")
     return tuple(sentences)
 
 

@@ -14,8 +14,8 @@ from inspector.core.finding import Finding
 from inspector.core.names import brief, decoded, visible
 from inspector.core.numbers import count, hexadecimal, in_bytes
 from inspector.core.verdict import State, Verdict
+from inspector.formats._causes.blocks import members_with
 from inspector.formats._causes.diagnosis import Placed, folded
-from inspector.formats._causes.survey import members_with
 from inspector.operations.check.checking import CheckReport, own_state
 from inspector.operations.open.location import inside
 from inspector.operations.protocol.check_views import ReportKind
