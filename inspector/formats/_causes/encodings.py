@@ -176,8 +176,7 @@ def text_mode(archive: Archive, survey: Survey, expected: int | None) -> FoundCa
     """The change that a copy in text mode made; ``expected`` is the size by the archive's own records, if known."""
     return (
         _encoded_anew(archive, survey)
-        or _seven_bits(archive, survey)
-        or _without_zeros(archive, survey)
+        or _bytes_gone(archive, survey)
         or _line_ends(archive, survey, None if expected is None else survey.size - expected)
     )
 
@@ -248,25 +247,24 @@ def _lost_returns(survey: Survey, missing: int) -> bool:
     return missing <= survey.counts[_LF] and likely >= MIN_LINES
 
 
-def _without_zeros(archive: Archive, survey: Survey) -> FoundCause | None:
-    if survey.counts[0] or survey.size < MIN_BINARY_BYTES or survey.rare_controls < MIN_RARE:
+def _bytes_gone(archive: Archive, survey: Survey) -> FoundCause | None:
+    """That the highest bits are gone, or all zeros: neither is text, of which that would be no wonder."""
+    if survey.rare_controls < MIN_RARE:
+        return None
+    if not survey.high:
+        return _explanation(
+            archive,
+            "The file was copied as 7-bit text, so the highest bit of each byte is gone.",
+            f"None of its {in_bytes(survey.size)} is above 7F, although it has control bytes that text does not. "
+            f"{_AGAIN}; the lost bits cannot be computed.",
+        )
+    if survey.counts[0] or survey.size < MIN_BINARY_BYTES:
         return None
     return _explanation(
         archive,
         "The file was copied as text, which took all zero bytes away.",
         f"Byte 00 does not occur in {in_bytes(survey.size)}, and every header of such an archive has some. {_AGAIN}: "
         "where they were cannot be computed.",
-    )
-
-
-def _seven_bits(archive: Archive, survey: Survey) -> FoundCause | None:
-    if survey.high or survey.rare_controls < MIN_RARE:
-        return None
-    return _explanation(
-        archive,
-        "The file was copied as 7-bit text, so the highest bit of each byte is gone.",
-        f"None of its {in_bytes(survey.size)} is above 7F, although it has control bytes that text does not. "
-        f"{_AGAIN}; the lost bits cannot be computed.",
     )
 
 
@@ -280,26 +278,16 @@ def _encoded_anew(archive: Archive, survey: Survey) -> FoundCause | None:
             f"The bytes EF BF BD, which replace what is not UTF-8, occur {count(replaced, 'time')} at least. "
             f"{_AGAIN}; what they replaced cannot be computed.",
         )
-    if _is_all_utf8(counts) and survey.rare_controls >= MIN_RARE and is_utf8(archive.source.read(0, _SAMPLE_BYTES)):
-        return _explanation(
-            archive,
-            "The file was encoded as UTF-8 text, so each byte above 7F became two or more.",
-            "All of it is valid UTF-8 with control characters in it, which binary data is not. "
-            f"{_AGAIN}, or undo the encoding with iconv.",
-        )
-    pairs = counts[0xC2] + counts[0xC3]
-    others = sum(counts[0xC4:]) + counts[0xC0] + counts[0xC1]
     # Bytes of Windows-1252 become sequences of three bytes, E2 80 93 and such.
-    continued = sum(counts[0x80:0xC0])
-    if pairs < MIN_ENCODED or survey.rare_controls < MIN_RARE or others * 4 > pairs or continued < pairs:
-        return None
-    sample = archive.source.read(0, _SAMPLE_BYTES)
-    if not is_utf8(sample):
+    pairs, others = counts[0xC2] + counts[0xC3], sum(counts[0xC4:]) + counts[0xC0] + counts[0xC1]
+    seems = pairs >= max(MIN_ENCODED, 4 * others) and sum(counts[0x80:0xC0]) >= pairs
+    enough = survey.rare_controls >= MIN_RARE and (seems or _is_all_utf8(counts))
+    if not enough or not is_utf8(archive.source.read(0, _SAMPLE_BYTES)):
         return None
     return _explanation(
         archive,
         "The file was encoded as UTF-8 text, so each byte above 7F became two or more.",
-        f"All of it is UTF-8, with {count(pairs, 'sequence')} C2 or C3 and a second byte. Binary data is not. "
+        "All of it is UTF-8 with control characters in it, which binary data is not. "
         f"{_AGAIN}, or take the encoding back: iconv -f UTF-8 -t ISO-8859-1.",
     )
 

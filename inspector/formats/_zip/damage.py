@@ -67,12 +67,17 @@ def _missing(archive: Archive) -> Missing | None:
     directory = sum(CENTRAL_SIZE + len(members.path(each)) for each in range(min(len(members), 100_000))) + END_SIZE
     first = tail.rfind(CENTRAL)
     if first >= 0 and tail_at + first >= stop:
-        lengths = (int.from_bytes(tail[first + at : first + at + 2], "little") for at in (28, 30, 32))
-        after = first + CENTRAL_SIZE + sum(lengths)
-        if after < len(tail) - END_SIZE:
-            return None  # something else follows it
-        where = "It ends inside its central directory, or in the record that ends one."
-        return Missing(max(1, after - len(tail) + END_SIZE), where)
+        entry = tail[first : first + CENTRAL_SIZE]
+        if len(entry) == CENTRAL_SIZE:
+            fields = (int.from_bytes(entry[at : at + 2], "little") for at in (28, 30, 32))
+            after = first + CENTRAL_SIZE + sum(fields)
+            if after < len(tail) - END_SIZE:
+                return None  # something else follows it
+            return Missing(
+                max(1, after - len(tail) + END_SIZE),
+                "It ends inside its central directory, or in the record that ends one.",
+            )
+        return Missing(END_SIZE, "It ends inside its central directory.")
     cut = next((each for each in wrong(archive) if each.code in ("zip-member-cut-off", "zip-size-unknown")), None)
     if cut is None and stop < source.size - 1:
         rest = source.read(stop, 64)

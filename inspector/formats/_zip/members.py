@@ -25,7 +25,6 @@ from inspector.formats._zip.records import (
     MASKED,
     STRONG,
     UTF_8,
-    data_start,
     method_text,
     read_local,
 )
@@ -232,8 +231,8 @@ def read_member(archive: Archive, index: int, progress: Progress) -> Iterator[by
     if is_sparing(source) and members.heads is not None:  # its local header was not read
         head, size = members.heads[index], members.stored(index)
         expect(source, head, members.stops[index])
-        start = data_start(source, head)
-        if start is not None:
+        if (found := read_local(source, head)) is not None:
+            start = found.begin
             members.starts[index], members.stops[index] = min(start, source.size), min(start + size, source.size)
     member = members[index]
     if not member.readable:

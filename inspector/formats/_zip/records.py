@@ -145,11 +145,6 @@ def _elsewhere(placeholder: int, record: str) -> Callable[[Value], str]:
     return lambda number: f"see the {record}" if number == placeholder else ""
 
 
-_count_note = _elsewhere(FULL_16, "ZIP64 end of central directory record")
-_directory_note = _elsewhere(FULL_32, "ZIP64 end of central directory record")
-_offset_note = _elsewhere(FULL_32, "ZIP64 extended information")
-
-
 def _external_note(attributes: Any) -> str:
     mode = attributes >> 16
     words = [f"UNIX mode {mode:o}"] if mode else []
@@ -178,6 +173,7 @@ _DISK, _DIRECTORY_DISK = "number of this disk", "number of the disk with the sta
 _ENTRIES_HERE = "total number of entries in the central directory on this disk"
 _ENTRIES, _SIZE = "total number of entries in the central directory", "size of the central directory"
 _OFFSET = "offset of start of central directory"
+_WIDE_END = "ZIP64 end of central directory record"
 
 
 class Local(NamedTuple):
@@ -217,7 +213,7 @@ class Central(NamedTuple):
     external: Annotated[int, Part("external file attributes", 4, Kind.FLAGS, digits=8, note=_external_note)]
     offset: Annotated[
         int,
-        Part("relative offset of local header", 4, Kind.OFFSET, note=_offset_note),
+        Part("relative offset of local header", 4, Kind.OFFSET, note=_elsewhere(FULL_32, "ZIP64 extended information")),
     ]
 
 
@@ -225,12 +221,12 @@ class End(NamedTuple):
     """The fixed part of the end of central directory record (4.3.16)."""
 
     signature: Annotated[bytes, _signature("end of central dir signature")]
-    disk: Annotated[int, Part(_DISK, 2, Kind.NUMBER, note=_count_note)]
-    directory_disk: Annotated[int, Part(_DIRECTORY_DISK, 2, Kind.NUMBER, note=_count_note)]
-    entries_here: Annotated[int, Part(_ENTRIES_HERE, 2, Kind.NUMBER, note=_count_note)]
-    entries: Annotated[int, Part(_ENTRIES, 2, Kind.NUMBER, note=_count_note)]
-    directory_size: Annotated[int, Part(_SIZE, 4, Kind.LENGTH, note=_directory_note)]
-    directory_offset: Annotated[int, Part(_OFFSET, 4, Kind.OFFSET, note=_directory_note)]
+    disk: Annotated[int, Part(_DISK, 2, Kind.NUMBER, note=_elsewhere(FULL_16, _WIDE_END))]
+    directory_disk: Annotated[int, Part(_DIRECTORY_DISK, 2, Kind.NUMBER, note=_elsewhere(FULL_16, _WIDE_END))]
+    entries_here: Annotated[int, Part(_ENTRIES_HERE, 2, Kind.NUMBER, note=_elsewhere(FULL_16, _WIDE_END))]
+    entries: Annotated[int, Part(_ENTRIES, 2, Kind.NUMBER, note=_elsewhere(FULL_16, _WIDE_END))]
+    directory_size: Annotated[int, Part(_SIZE, 4, Kind.LENGTH, note=_elsewhere(FULL_32, _WIDE_END))]
+    directory_offset: Annotated[int, Part(_OFFSET, 4, Kind.OFFSET, note=_elsewhere(FULL_32, _WIDE_END))]
     comment_length: Annotated[int, Part(".ZIP file comment length", 2, Kind.LENGTH)]
 
 
@@ -558,11 +554,3 @@ def form_of(data: bytes, crc: int, stored: int, size: int) -> int:
     # If zeros follow an empty member's descriptor, two forms fit: take the one that another record follows.
     closed = [form for form in fitting if data[form : form + 4] in FOLLOWING]
     return next(iter(closed or fitting), 0)
-
-
-def data_start(source: Source, head: int) -> int | None:
-    """Where the data of the member begins whose local header is at ``head``; None if there is no local header."""
-    data = source.read(head, LOCAL_SIZE)
-    if data[:4] != LOCAL or len(data) < LOCAL_SIZE:
-        return None
-    return head + LOCAL_SIZE + int.from_bytes(data[26:28], "little") + int.from_bytes(data[28:30], "little")

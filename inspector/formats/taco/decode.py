@@ -91,35 +91,40 @@ def _report(emitter: Emitter, header: TacoHeader, member: int, *, listed: bool) 
 
     A missing central directory (not ``listed``) is reported elsewhere.
     """
-    place = header.payload
-    if header.count > MAX_ENTRIES:
-        emitter.report(
+    place, ghost = header.payload, header.layout is Layout.GHOST
+    unused = [str(i) for i in range(min(header.count, MAX_ENTRIES), MAX_ENTRIES) if any(header.entries[i])]
+    for applies, what, message, span in (
+        (
+            header.count > MAX_ENTRIES,
             codes.COUNT,
             f"The count is {header.count}, but a TACO header has room for {MAX_ENTRIES} entries.",
             (place.start, place.start + 1),
-        )
-    if any(header.padding):
-        emitter.report(
+        ),
+        (
+            any(header.padding),
             codes.PADDING,
             f"The three padding bytes are {header.padding.hex(' ')}, but must be zero.",
             (place.start + 1, place.start + 4),
-        )
-    unused = [str(i) for i in range(min(header.count, MAX_ENTRIES), MAX_ENTRIES) if any(header.entries[i])]
-    if unused and header.count <= MAX_ENTRIES:
-        emitter.report(
-            codes.UNUSED_ENTRY, f"Unused entries are not zero: {', '.join(unused)}. They are ignored.", place
-        )
-    if header.layout is Layout.GHOST:
-        emitter.report(
+        ),
+        (unused, codes.UNUSED_ENTRY, f"Unused entries are not zero: {', '.join(unused)}. They are ignored.", place),
+        (
+            ghost,
             codes.GHOST,
-            "The header has the older layout TACO_GHOST of tacozip before 0.6, with the payload at 40. It can be "
-            "read but not edited.",
+            (
+                "The header has the older layout TACO_GHOST of tacozip before 0.6, with the payload at 40. It can be "
+                "read but not edited."
+            ),
             (0, place.stop),
-        )
-    elif header.obstacles and listed:
-        emitter.report(
-            codes.LAYOUT, f"The header cannot be edited in place: {'; '.join(header.obstacles)}.", (0, place.stop)
-        )
+        ),
+        (
+            header.obstacles and listed and not ghost,
+            codes.LAYOUT,
+            f"The header cannot be edited in place: {'; '.join(header.obstacles)}.",
+            (0, place.stop),
+        ),
+    ):
+        if applies:
+            emitter.report(what, message, span)
     if place.size == PAYLOAD_SIZE:
         _report_crc(emitter, header, member, listed=listed)
     _report_entries(emitter, header)
