@@ -8,10 +8,8 @@ CRC-32 makes it likely.
 from __future__ import annotations
 
 import hashlib
-import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from itertools import islice
 from math import isqrt
 from typing import Any
@@ -25,7 +23,6 @@ from inspector.core.finding import Finding
 from inspector.core.member import Codec
 from inspector.core.names import brief
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
-from inspector.core.program.map_ordered import map_ordered
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import SplicedSource
@@ -88,8 +85,6 @@ MAX_LAST_WORK_BYTES = 4 << 30
 more than that as much as a blob that does not decode leaves in suspicion."""
 _FAST_HASH = 8
 """How many times faster than the others xxHash64 is, at least."""
-_PLACES_PER_TASK = 64
-_MAX_THREADS = 8
 _TRIAL_BYTES = 512
 """What a trial costs beside the bytes, as bytes."""
 _MAX_BYTE_SIZE = 128
@@ -346,37 +341,18 @@ def untried(archive: Archive) -> str:
 def _trials(
     data: bytes, places: Sequence[int], new: Callable[[], Any], wanted: bytes, progress: Progress
 ) -> Iterator[tuple[int, int]]:
-    """The bits, as (byte, mask), with which the data hashes to ``wanted``; in threads, for hashing lets others run."""
-    whole = memoryview(data)
-
-    def tasks() -> Iterator[tuple[Sequence[int], Any]]:
-        before, hashed = new(), 0
-        for first in range(0, len(places), _PLACES_PER_TASK):
-            some = places[first : first + _PLACES_PER_TASK]
-            before.update(whole[hashed : some[0]])
-            hashed = some[0]
-            yield some, before.copy()
-
-    def work(task: tuple[Sequence[int], Any], own: Progress) -> list[tuple[int, int]]:
-        found, (some, before) = [], task
-        hashed = some[0]
-        for at in some:
-            own.advance(0)
-            before.update(whole[hashed:at])
-            hashed = at
-            for bit in range(8):
-                trial = before.copy()
-                trial.update(bytes((whole[at] ^ 1 << bit,)))
-                trial.update(whole[at + 1 :])
-                if trial.digest() == wanted:
-                    found.append((at, 1 << bit))
-        return found
-
-    threads = min(_MAX_THREADS, os.cpu_count() or 1)
-    with closing(map_ordered(tasks(), work, threads, lambda _: progress.advance(0))) as tried:
-        for found in tried:
-            progress.advance(_PLACES_PER_TASK)
-            yield from found
+    """The bits, as (byte, mask), with which the data hashes to ``wanted``."""
+    whole, before, hashed = memoryview(data), new(), 0
+    for at in places:
+        progress.advance(1)
+        before.update(whole[hashed:at])
+        hashed = at
+        for bit in range(8):
+            trial = before.copy()
+            trial.update(bytes((whole[at] ^ 1 << bit,)))
+            trial.update(whole[at + 1 :])
+            if trial.digest() == wanted:
+                yield at, 1 << bit
 
 
 def _deflated(

@@ -329,15 +329,9 @@ def header_offsets(data: bytes, grid: int) -> list[tuple[int, int]]:
     return found
 
 
-_MAX_SUMMED_BYTES = 1 << 23
-"""So many bytes add up to less than 2**31."""
-
-
 def _block_sums(row: Any, places: Any) -> Any:
     """The sums of the blocks that begin at ``places`` of a row of bytes, without their checksum fields."""
     import numpy as np
 
-    kind = np.int32 if len(row) < _MAX_SUMMED_BYTES else np.int64
-    before = np.zeros(len(row) + 1, kind)
-    np.cumsum(row, dtype=kind, out=before[1:])
+    before = np.concatenate(([0], np.cumsum(row, dtype=np.int64)))
     return before[places + BLOCK] - before[places + CHKSUM.stop] + before[places + CHKSUM.start] - before[places]

@@ -74,7 +74,6 @@ if TYPE_CHECKING:  # annotations only
 
 MIN_BULK_BYTES = 1 << 18
 """Smaller directories are read one header at a time, without numpy."""
-_MEMBERS_PER_STEP = 1024
 _NARROW_DESCRIPTOR_BYTES = 16
 """The size of the longest data descriptor with sizes of 4 bytes."""
 _MIN_ZIP64_BYTES = 4
@@ -289,7 +288,7 @@ def _measure_descriptors(source: Source, emitter: Emitter, directory: Directory,
     progress.begin("Reading data descriptors", len(directory.with_descriptor), "members")
     words = "data descriptors of another width than ZIP64 demands"
     widths = CappedFindings(emitter, codes.DESCRIPTOR_WIDTH, words)
-    for position, index in enumerate(directory.with_descriptor):
+    for index in directory.with_descriptor:
         stop, member = members.stops[index], members[index]
         crc = int(member.digest[6:], 16) if member.digest else 0
         data = source.read(stop, DESCRIPTOR_BYTES)
@@ -309,8 +308,7 @@ def _measure_descriptors(source: Source, emitter: Emitter, directory: Directory,
                 sizes = sizes if wide else "4 bytes, though its local header has ZIP64 information"
                 message = f"The data descriptor of {brief(member.path)} has sizes of {sizes}."
                 widths.add(message, ((stop, stop + form),), index)
-        if position % _MEMBERS_PER_STEP == 0:
-            progress.advance(position - progress.done)
+        progress.advance(1)
     widths.close()
 
 
@@ -349,8 +347,7 @@ def _list_local_files(source: Source, emitter: Emitter, directory: Directory, st
         add_member(emitter, directory, path, (found.head, begin), (stored, size), codec, local.crc)
         directory.descriptors[index] = found.descriptor
         at = min(found.stop, source.size)
-        if len(directory.members) % _MEMBERS_PER_STEP == 0:
-            progress.advance(at - progress.done)
+        progress.advance(at - progress.done)
     return at
 
 

@@ -59,7 +59,6 @@ from inspector.formats._zip.records import (
 
 MAX_NAME_BYTES = 1 << 28
 """Bytes of names held in memory; members beyond are not listed."""
-_ENTRIES_PER_STEP = 4096
 EXTRA_GUESS_BYTES = 64
 """Bytes of an extra field that are read with the header before it."""
 _MAX_SHOWN_BYTES = 1024
@@ -232,8 +231,7 @@ class DirectoryWalk:
                 self.directory.stop = stop
             else:
                 self.entry(at, header, common, name, extra, stop)
-            if len(self.members) % _ENTRIES_PER_STEP == 0:
-                progress.advance(stop - start - progress.done)
+            progress.advance(stop - start - progress.done)
         self.attributes.close()
         self.times.close()
         if self.not_compared:
@@ -431,18 +429,21 @@ class DirectoryWalk:
         """Report a member that this program cannot read, or sizes that its method cannot have."""
         codec, method = codec_of(central.method, central.flags), central.method
         if central.flags & UNSUPPORTED:
-            message = f"Member {index} is encrypted or patched, which this program does not read."
-            self.emitter.report(codes.ENCRYPTED, message, span, member=index)
+            what, text = codes.ENCRYPTED, "is encrypted or patched, which this program does not read."
         elif codec is Codec.UNKNOWN:
-            message = (
-                f"Member {index} uses compression method {method} ({method_text(method)}), which this program does not "
-                "read. Its content cannot be checked."
+            what, text = (
+                codes.METHOD_NOT_READ,
+                (
+                    f"uses compression method {method} ({method_text(method)}), which this program does not read. Its "
+                    "content cannot be checked."
+                ),
             )
-            self.emitter.report(codes.METHOD_NOT_READ, message, span, member=index)
         elif codec is Codec.STORED and central.stored != central.size:
             held = f"{in_bytes(central.stored)} of data for {in_bytes(central.size)} of content"
-            message = f"Member {index} is stored, but has {held}."
-            self.emitter.report(codes.STORED_SIZE, message, span, member=index)
+            what, text = codes.STORED_SIZE, f"is stored, but has {held}."
+        else:
+            return
+        self.emitter.report(what, f"Member {index} {text}", span, member=index)
 
 
 class Difference(NamedTuple):
@@ -510,20 +511,16 @@ def differences(
             (4, 6),
             local.needed != central.needed,
             codes.LOCAL_NEEDED_HABIT if habit else codes.LOCAL_NEEDED,
-            _needed(local.needed, central.needed),
+            (
+                f"The version needed is {version_text(local.needed)} (0x{local.needed:04X}) locally and "
+                f"{version_text(central.needed)} (0x{central.needed:04X}) centrally"
+            ),
         ),
         ((10, 14), (local.time, local.date) != (central.time, central.date), codes.LOCAL_TIME, "The times differ"),
     )
     yield from (_at(*place, what, text) for place, differs, what, text in fields if differs)
     if not central.flags & MASKED:
         yield from _number_differences(central, local, local_extra)
-
-
-def _needed(local: int, central: int) -> str:
-    shown = version_text(local), version_text(central)
-    if shown[0] == shown[1]:  # they differ in the high byte, which is no part of the version
-        shown = f"0x{local:04X}", f"0x{central:04X}"
-    return f"The version needed is {shown[0]} locally and {shown[1]} centrally"
 
 
 def _is_habit(central: Central, local: Local, local_extra: bytes, *, zip64_sizes: bool) -> bool:

@@ -271,7 +271,7 @@ def test_members_in_no_doubt_are_saved_in_a_new_tar_on_a_word(tmp_path: Path) ->
     assert planned(FileSource(path)).salvage is None
     found = planned(FileSource(path), "tar-salvage")
     assert found.salvage is not None
-    assert "2.txt, 8.txt" in found.salvage.loses[0]
+    assert "'2.txt', '8.txt'" in found.salvage.loses[0]
     save_salvage(found, FileSource(path), str(tmp_path / "saved.tar"), Progress())
     archive = checked(FileSource(tmp_path / "saved.tar"))
     assert archive.findings == []
