@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import compress
+from struct import Struct
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from msgspec import Struct
+import msgspec
 
 from inspector.core.archive import Emitter
 from inspector.core.field import Field, parent
@@ -30,6 +31,9 @@ _TEXT_AT = 5
 """The offset of the text in records of Unicode names and comments, after a version and a CRC-32."""
 
 
+_HEAD = Struct("<HH")
+
+
 class ExtraRecord(NamedTuple):
     """One record of an extra field: its Header ID and its data ``[start, stop)`` within the extra field."""
 
@@ -42,10 +46,11 @@ def extra_records(data: bytes) -> Iterator[ExtraRecord]:
     """Yield the complete records of an extra field; bytes after the last are malformed or padding."""
     at = 0
     while at + 4 <= len(data):
-        stop = at + 4 + int.from_bytes(data[at + 2 : at + 4], "little")
+        identifier, size = _HEAD.unpack_from(data, at)
+        stop = at + 4 + size
         if stop > len(data):
             return
-        yield ExtraRecord(int.from_bytes(data[at : at + 2], "little"), at + 4, stop)
+        yield ExtraRecord(identifier, at + 4, stop)
         at = stop
 
 
@@ -207,7 +212,7 @@ _OVERRIDING = frozenset((ZIP64, _UNICODE_COMMENT, UNICODE_PATH))
 """Records that override numbers or names of the header."""
 
 
-class ExtraPlace(Struct, frozen=True):
+class ExtraPlace(msgspec.Struct, frozen=True):
     """An extra field that begins at ``start``, in a header of a member."""
 
     start: int

@@ -98,11 +98,8 @@ def slots(members: Iterable[tuple[bytes, int, int | None]]) -> list[Slot]:
     """
     found, at, end, newest = [], LOCAL_SIZE + len(HEADER_NAME) + PAYLOAD_SIZE, END_SIZE, _FIRST_STAMP
     end += CENTRAL_SIZE + len(HEADER_NAME)
-    stamps: dict[int | None, tuple[int, int]] = {}
     for name, size, modified in members:
-        second = None if modified is None else modified // 10**9
-        stamp = stamps.get(second) or stamps.setdefault(second, dos_stamp(modified))
-        slot = Slot(name, size, at, stamp)
+        slot = Slot(name, size, at, stamp := dos_stamp(modified))
         if name == HEADER_NAME:
             raise WriteError("TACO_HEADER is the name of the header, so no member can have it.")
         found.append(slot)
