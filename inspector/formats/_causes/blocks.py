@@ -288,15 +288,10 @@ def _zero_blocks(archive: Archive, holes: Sequence[Span], bad: Suspects) -> Foun
             f"{in_bytes(first.size)} are zero from byte {first.start:,} on: a lost disk or file-system block. The run "
             f"begins and ends at a multiple of {unit:,}, as blocks do."
         )
-    elif first.stop == archive.source.size:
-        why = (
-            f"The last {in_bytes(first.size)} are zero, from byte {first.start:,} on: their content was never written. "
-            "A crash, a full disk or an interrupted copy can do this."
-        )
     else:
         why = (
             f"{in_bytes(first.size)} are zero from byte {first.start:,} on, where other bytes should be. "
-            "Something wrote zeros over them, or a lost block was filled with zeros while copying."
+            "Something wrote zeros over them, or they were never written: a crash or an interrupted copy can do this."
         )
     message = (
         f"{why}{others} Restore {'it' if len(holes) == 1 else 'them'} from another copy; then check disk and file "
