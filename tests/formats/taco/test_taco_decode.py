@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -272,34 +271,6 @@ def made_with_second_header(data: bytes) -> bytes:
         + central
         + struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 5, 5, size, at + len(local), 0)
     )
-
-
-@pytest.mark.parametrize(
-    ("name", "words", "severity"),
-    [
-        ("two-entries.tacozip", None, None),
-        ("tacotoolbox.tacozip", None, None),
-        ("comment.tacozip", None, None),
-        ("torn-after-write-1.tacozip", "CRC", Severity.WARNING),
-        ("torn-after-write-2.tacozip", "CRC", Severity.WARNING),
-        ("count-8.tacozip", "count", Severity.ERROR),
-        ("padding-not-zero.tacozip", "padding", Severity.WARNING),
-        ("wrong-name.tacozip", "name", Severity.ERROR),
-        ("truncated.tacozip", "central directory", Severity.ERROR),
-        ("header-only.bin", "central directory", Severity.ERROR),
-        ("ghost.taco", "TACO_GHOST", Severity.WARNING),
-    ],
-)
-def test_the_samples(sample: Callable[[str], Path], name: str, words: str | None, severity: Severity | None) -> None:
-    source = BytesSource(sample(name).read_bytes(), name)
-    assert recognise(source) is taco.FORMAT
-    archive = opened(source.read(0, source.size))
-    assert_covered(archive)
-    found = [finding for finding in archive.findings if finding.severity is not Severity.INFO]
-    if words is None:
-        assert found == []
-    else:
-        assert any(words in finding.message and finding.severity is severity for finding in found)
 
 
 def test_truncation_at_every_byte(data: bytes) -> None:
