@@ -38,6 +38,8 @@ _MAX_BLOCKS = MAX_REQUEST_BYTES // BLOCK_BYTES
 MAX_DISK_BYTES = 1 << 30
 MIN_FREE_SHARE = 4
 """One part of so many of the free space is used at most."""
+_on_disk: weakref.WeakSet[Blocks] = weakref.WeakSet()
+"""Those of this process that are in a file: the next gets a smaller share."""
 
 
 class Blocks:
@@ -49,7 +51,7 @@ class Blocks:
 
     def __init__(self, max_bytes: int = 0, max_disk_bytes: int = MAX_DISK_BYTES) -> None:
         self.max_bytes = max_bytes or CACHE.value
-        self._on_disk = max_disk_bytes // BLOCK_BYTES
+        self._most = max_disk_bytes // BLOCK_BYTES
         self._lock = Lock()
         self._begin()
 
@@ -64,7 +66,7 @@ class Blocks:
         """Add a block."""
         key = owner, number
         with self._lock:
-            if self._on_disk and key not in self._slots and len(self._slots) >= self._limit:
+            if self._most and key not in self._slots and len(self._slots) >= self._limit:
                 with contextlib.suppress(OSError):
                     self._go_to_disk()
             try:
@@ -82,16 +84,17 @@ class Blocks:
         self._slots[key] = slot, len(block)
 
     def _go_to_disk(self) -> None:
-        """Move to a file without a name, once, if that may hold more. Raises OSError."""
+        """Move to a file without a name, once, if that may hold more than memory. Raises OSError."""
         folder = platformdirs.user_cache_path("archive-inspector", appauthor=False, ensure_exists=True)
-        room = min(self._on_disk, shutil.disk_usage(folder).free // MIN_FREE_SHARE // BLOCK_BYTES)
-        self._on_disk = 0
+        room = min(self._most, shutil.disk_usage(folder).free // MIN_FREE_SHARE // BLOCK_BYTES) // (len(_on_disk) + 1)
+        self._most = 0
         if room > self._limit:
             file: IO[bytes] = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115 - closed with this
             weakref.finalize(self, file.close)
             self._file.seek(0)
             shutil.copyfileobj(self._file, file, MAX_REQUEST_BYTES)
             self._file, self._limit = file, room
+            _on_disk.add(self)
 
     def get(self, owner: object, number: int) -> bytes | None:
         """The block, if it is there."""

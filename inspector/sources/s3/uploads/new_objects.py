@@ -12,7 +12,7 @@ from typing import Self, TypeVar
 from msgspec.structs import replace
 
 from inspector.core.names import visible
-from inspector.core.program.hints import already_exists
+from inspector.core.program.hints import Hint, already_exists, hint
 from inspector.core.program.progress import Cancelled, Progress, cancelling, check_cancelled
 from inspector.core.source import SourceError
 from inspector.sources.s3.address import Address
@@ -54,6 +54,10 @@ def type_of(key: str) -> ObjectSettings:
     return next(({"ContentType": kind} for ending, kind in _TYPES.items() if key.endswith(ending)), {})
 
 
+class OutcomeUnknownError(SourceError):
+    """The answer to the last request was lost, and nothing tells what the server did."""
+
+
 class NewObject:
     """An object that is sent in parts while it is written; created by NewObjects.
 
@@ -74,7 +78,7 @@ class NewObject:
         self._sender = sender
         self._log = log
         self._pending = bytearray()
-        self._parts: dict[int, Part] = {}
+        self.parts: dict[int, Part] = {}
         self._held: dict[int, tuple[int, bytearray]] = {}
         """Parts that wait for what will be overwritten in them, by their numbers, and where they begin."""
         self._to_overwrite: list[range] = []
@@ -90,6 +94,12 @@ class NewObject:
         self.size += len(data)
         while len(self._pending) >= self._part_size() + MIN_PART_BYTES:
             self._send(self._part_size())
+
+    def begin(self) -> Upload:
+        """The upload, which is begun unless it was before."""
+        if self.upload is None:
+            self.upload = self._get_with_retries(lambda: self._sender.begin(self.address, self._kept, self._log))
+        return self.upload
 
     def keep(self, offset: int, length: int) -> None:
         """Announce, before they are written, that these bytes will be overwritten before ``finish``."""
@@ -126,38 +136,44 @@ class NewObject:
         def request() -> str:
             if self.upload is None:
                 return self._sender.put(self.address, bytes(self._pending), self._kept, condition, self._log)
-            return self._sender.complete(self.upload, list(self._parts.values()), condition, self._log)
+            return self._sender.complete(self.upload, list(self.parts.values()), condition, self._log)
 
         return confirmed(request, self._find_result)
 
     def _find_result(self, error: S3Error) -> str:
         """Look for the object after a lost response, see ``confirmed``."""
-        if not error.is_lost and error.status != _NOT_AS_BEFORE and error.code != "NoSuchUpload":
+        may_be_placed = error.code == "NoSuchUpload" or (error.status == _NOT_AS_BEFORE and not self.instead_of)
+        if not error.is_lost and not may_be_placed:
             return ""
         try:
             head, _ = self._sender.state(self.address, self._log)
         except S3Error as unknown:
-            if unknown.status == _MISSING or not error.is_lost:
+            if not self.instead_of and (unknown.status == _MISSING or not error.is_lost):
                 return ""
             raise self._outcome_unknown(str(unknown)) from error
         if (head.size, head.etag) == (self.size, self._expected()):
             if self.upload is not None:
                 self.upload.ended()
             return head.etag
-        if error.is_lost and head.etag != self.instead_of and head.size == self.size:
-            raise self._outcome_unknown("an object of its size exists, but its ETag does not identify it")
+        if error.is_lost and head.etag != self.instead_of and (self.instead_of or head.size == self.size):
+            other = "it has another ETag than before" if self.instead_of else "an object of its size exists"
+            raise self._outcome_unknown(f"{other}, but that does not identify the new object") from error
         return ""
 
-    def _outcome_unknown(self, why: str) -> SourceError:
-        return SourceError(
-            f"It is unknown whether {visible(self.address.location)} was created: the last request got no answer "
-            f"({why.rstrip('.')}). Check whether it exists; if it does, it is complete."
+    def _outcome_unknown(self, why: str) -> OutcomeUnknownError:
+        done, next_step = "created", "Check whether it exists; if it does, it is complete."
+        if self.instead_of:
+            done = "changed"
+            next_step = f"Open it again{hint(Hint.AGAIN)} and check; it is either unchanged or completely changed."
+        return OutcomeUnknownError(
+            f"It is unknown whether {visible(self.address.location)} was {done}: the last request got no answer "
+            f"({why.rstrip('.')}). {next_step}"
         )
 
     def _expected(self) -> str:
         """The ETag that most servers would assign."""
         if self.upload is not None:
-            return etag_of(list(self._parts.values()))
+            return etag_of(list(self.parts.values()))
         return f'"{hashlib.md5(self._pending, usedforsecurity=False).hexdigest()}"'
 
     def _get_with_retries(self, request: Callable[[], _T]) -> _T:
@@ -170,7 +186,7 @@ class NewObject:
             self._kept = {name: value for name, value in self._kept.items() if name not in CHECKSUM}
             if self.upload is not None:
                 self.upload = replace(self.upload, checksum=False)
-                self._parts = {number: part._replace(crc32="") for number, part in self._parts.items()}
+                self.parts = {number: part._replace(crc32="") for number, part in self.parts.items()}
             return request()
 
     def discard(self) -> str:
@@ -178,13 +194,12 @@ class NewObject:
         return "" if self.upload is None else self._sender.abandon(self.upload, self._log)
 
     def _part_size(self) -> int:
-        return SENT_PART_BYTES << (len(self._parts) + len(self._held)) // _PARTS_PER_SIZE
+        return SENT_PART_BYTES << (len(self.parts) + len(self._held)) // _PARTS_PER_SIZE
 
     def _send(self, length: int) -> None:
         """Send the first pending bytes as a part, once none of them will be overwritten any more."""
-        if self.upload is None:
-            self.upload = self._get_with_retries(lambda: self._sender.begin(self.address, self._kept, self._log))
-        number = len(self._parts) + len(self._held) + 1
+        self.begin()
+        number = len(self.parts) + len(self._held) + 1
         if number > _MAX_PARTS:
             raise SourceError(f"{visible(self.address.location)} would need more parts than S3 allows.")
         self._held[number] = self.size - len(self._pending), self._pending[:length]
@@ -194,9 +209,8 @@ class NewObject:
     def _send_held(self) -> None:
         for number, (start, data) in list(self._held.items()):
             if not any(each.start < start + len(data) and start < each.stop for each in self._to_overwrite):
-                assert self.upload is not None
                 check_cancelled()
-                self._parts[number] = self._sender.send(self.upload, number, bytes(data), self._log)
+                self.parts[number] = self._sender.send(self.begin(), number, bytes(data), self._log)
                 del self._held[number]
 
 

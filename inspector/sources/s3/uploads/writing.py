@@ -11,7 +11,6 @@ server has: it copies the same range into a scratch upload, which is aborted, an
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 
 from isal.isal_zlib import crc32
@@ -30,6 +29,7 @@ from inspector.sources.s3.responses import ByteRange, Head
 from inspector.sources.s3.sentences import ConsentNeededError, S3Error
 from inspector.sources.s3.source import MAX_WHOLE_BYTES, S3Source, is_md5
 from inspector.sources.s3.uploads.conditions import replace_same, require_condition
+from inspector.sources.s3.uploads.new_objects import NewObject, OutcomeUnknownError
 from inspector.sources.s3.uploads.pieces import MIN_PART_BYTES, SENT_PART_BYTES, Piece, pieces_of
 from inspector.sources.s3.uploads.sender import (
     CHECKSUM,
@@ -38,9 +38,7 @@ from inspector.sources.s3.uploads.sender import (
     Part,
     Sender,
     Upload,
-    confirmed,
     crc32_text,
-    etag_of,
     sender_for,
 )
 
@@ -74,6 +72,8 @@ def write_object(source: S3Source, edit: Edit, progress: Progress, consents: Con
     with cancelling(progress):
         try:
             return writing.run()
+        except OutcomeUnknownError as error:
+            raise EditError(str(error)) from error
         except SourceError as error:
             if isinstance(error, S3Error) and error.status == _NOT_AS_BEFORE:
                 source.replaced = True
@@ -91,8 +91,7 @@ class _Writing:
         self._pieces = tuple(pieces_of(edit, whole=Consent.WHOLE in consents))
         self._progress = progress
         self._sender: Sender = sender_for(source.connection)
-        self._uploads: list[Upload] = []
-        """Those that were begun and are not completed."""
+        self._new: NewObject
         self._scratch: Upload | None = None
         self._read = hashlib.md5(usedforsecurity=False)
         self._read_crc32 = 0
@@ -111,17 +110,27 @@ class _Writing:
             self._sure = self._sender.keeps_conditions
         else:
             require_condition(self._sender, self._source.address, self._source.log, in_parts=not self._is_one())
+        self._new = NewObject(self._source.address, self._kept, self._sender, self._source.log, self._source.etag)
         try:
-            etag = self._put() if self._is_one() else self._make()
+            self._send()
+            self._prove_all()
+            if not self._is_one():
+                self._still_there()
+            replace_same(self._new.place, self._source.etag, self._still_there, self._consents)
         except BaseException as error:
             if left := self._abort_uploads():
                 raise EditError(f"{error} {left}") from error
             raise
+        if not self._sure:
+            self._warnings.append(
+                "A check just before writing showed that no one else had replaced the object; whether the server "
+                "enforces that condition while writing is unknown."
+            )
         if left := self._abort_uploads():
             self._warnings.append(left)
         self._keep_tags()
-        self._compare_written(etag)
-        return WrittenObject(etag, self._pieces, self._before, tuple(self._warnings))
+        self._compare_written(self._new.etag)
+        return WrittenObject(self._new.etag, self._pieces, self._before, tuple(self._warnings))
 
     def _is_one(self) -> bool:
         """Whether a single request sends all of it."""
@@ -164,62 +173,41 @@ class _Writing:
 
     # ---- writing ---------------------------------------------------------------------------------------------------
 
-    def _put(self) -> str:
-        data = self._proved(self._pieces[0]) if self._pieces else b""
-        self._prove_all()
-        made = f'"{hashlib.md5(data, usedforsecurity=False).hexdigest()}"'
-        address, log, kept = self._source.address, self._source.log, self._kept
-        etag = self._created(made, lambda condition: self._sender.put(address, data, kept, condition, log))
-        self._progress.advance(len(data))
-        return etag
-
-    def _make(self) -> str:
-        upload = self._begin(self._kept)
-        parts = self._parts(upload)
-        self._prove_all()
-        self._still_there()
-        complete, log = self._sender.complete, self._source.log
-        etag = self._created(etag_of(parts), lambda condition: complete(upload, parts, condition, log))
-        upload.ended()
-        self._uploads.remove(upload)
-        return etag
-
-    def _begin(self, kept: ObjectSettings) -> Upload:
-        upload = self._sender.begin(self._source.address, kept, self._source.log)
-        self._uploads.append(upload)
-        return upload
-
     def _abort_uploads(self) -> str:
         """Abort what was begun and not completed; returns a sentence on what could not be."""
-        return " ".join(filter(None, [self._sender.abandon(each, self._source.log) for each in self._uploads]))
+        scratch = "" if self._scratch is None else self._sender.abandon(self._scratch, self._source.log)
+        return " ".join(filter(None, (self._new.discard(), scratch)))
 
-    def _parts(self, upload: Upload) -> list[Part]:
-        found: list[Part] = []
+    def _send(self) -> None:
+        if self._is_one():
+            self._new.write(self._proved(self._pieces[0]) if self._pieces else b"")
+            self._progress.advance(self._new.size)
+            return
+        upload, parts, self._new.size = self._new.begin(), self._new.parts, self._edit.new_size
         with ThreadPoolExecutor(_COPIERS) as pool:
             pieces = list(enumerate(self._pieces, 1))
             copies = [
-                (pool.submit(self._copy, upload, number, ByteRange(piece.start, piece.stop)), piece.size)
+                (pool.submit(self._copy, upload, number, ByteRange(piece.start, piece.stop)), number, piece.size)
                 for number, piece in pieces
                 if piece.copied
             ]
             try:
-                wait([copy for copy, _ in copies[:1]], _POLL_SECONDS)  # a server that cannot copy is to fail at first
+                wait([copy for copy, _, _ in copies[:1]], _POLL_SECONDS)  # one that cannot copy fails first
                 for number, piece in pieces:
                     if not piece.copied:
                         check_cancelled()
-                        for failed in [copy for copy, _ in copies if copy.done() and copy.exception()]:
+                        for failed in [copy for copy, _, _ in copies if copy.done() and copy.exception()]:
                             failed.result()
-                        found.append(self._sender.send(upload, number, self._proved(piece), self._source.log))
+                        parts[number] = self._sender.send(upload, number, self._proved(piece), self._source.log)
                         self._progress.advance(piece.size)
-                for copy, size in copies:
+                for copy, number, size in copies:
                     while not wait([copy], _POLL_SECONDS).done:
                         check_cancelled()
-                    found.append(copy.result())
+                    parts[number] = copy.result()
                     self._progress.advance(size)
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
-        return found
 
     def _copy(self, upload: Upload, number: int, asked: ByteRange) -> Part:
         head = Head(self._source.size, self._source.etag, self._source.version)
@@ -264,7 +252,8 @@ class _Writing:
             return
         encrypted = self._kept.get("ServerSideEncryption", "AES256") != "AES256"
         if self._scratch is None:
-            self._scratch = self._begin(CHECKSUM if encrypted else {})
+            address, log = self._source.address, self._source.log
+            self._scratch = self._sender.begin(address, CHECKSUM if encrypted else {}, log)
         part = self._copy(self._scratch, 1, ByteRange(start, start + len(data)))
         said = part.etag.strip('"').lower()
         if digest != said and part.crc32 != crc32_text(data):
@@ -292,44 +281,6 @@ class _Writing:
         return self._not_changed(
             f"{again} the server gives no MD5 or CRC-32 that would prove that it was read right (it may be encrypted). "
             "Download the object another way, change that copy, check it, and upload it."
-        )
-
-    # ---- completing ------------------------------------------------------------------------------------------------
-
-    def _created(self, made: str, request: Callable[[ObjectSettings], str]) -> str:
-        """The ETag of the new object, which replaces only the one that was shown; ``made`` is the usual one."""
-
-        def once(condition: ObjectSettings) -> str:
-            return confirmed(lambda: request(condition), lambda error: self._find_result(made, error))
-
-        etag = replace_same(once, self._source.etag, self._still_there, self._consents)
-        if not self._sure:
-            self._warnings.append(
-                "A check just before writing showed that no one else had replaced the object; whether the server "
-                "enforces that condition while writing is unknown."
-            )
-        return etag
-
-    def _find_result(self, made: str, error: S3Error) -> str:
-        """See ``confirmed``; ``made`` is the ETag that most servers assign to the new object."""
-        if not error.is_lost and error.code != "NoSuchUpload":
-            return ""
-        try:
-            head, _ = self._sender.state(self._source.address, self._source.log)
-        except SourceError as unknown:
-            raise self._outcome_unknown(str(unknown)) from error
-        if (head.size, head.etag) == (self._edit.new_size, made):
-            return head.etag
-        if error.is_lost and head.etag != self._source.etag:
-            raise self._outcome_unknown(
-                "it has another ETag than before, which does not identify the new object"
-            ) from error
-        return ""
-
-    def _outcome_unknown(self, why: str) -> EditError:
-        return EditError(
-            f"It is unknown whether {self.name} was changed: the last request got no answer ({why.rstrip('.')}). "
-            f"Open it again{hint(Hint.AGAIN)} and check; it is either unchanged or completely changed."
         )
 
     # ---- after -----------------------------------------------------------------------------------------------------
