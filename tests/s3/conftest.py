@@ -13,8 +13,7 @@ import platformdirs
 import pytest
 from botocore.config import Config
 
-from inspector.sources.s3.uploads.conditions import remember
-from inspector.sources.s3.uploads.sender import sender_for
+from inspector.sources.s3.uploads.sender import remember, sender_for
 from tests.patience import PATIENCE
 from tests.s3.bucket import BUCKET, Bucket
 from tests.s3.proxy import Proxy

@@ -21,7 +21,6 @@ from inspector.sources.s3.connection import Connection, Consent
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.request_log import RequestLog
 from inspector.sources.s3.sentences import S3Error, replaced
-from inspector.sources.s3.uploads.conditions import replace_same, require_condition
 from inspector.sources.s3.uploads.pieces import MIN_PART_BYTES, SENT_PART_BYTES
 from inspector.sources.s3.uploads.sender import (
     CHECKSUM,
@@ -33,6 +32,8 @@ from inspector.sources.s3.uploads.sender import (
     confirmed,
     etag_of,
     rejects_checksums,
+    replace_same,
+    require_condition,
     sender_for,
 )
 

@@ -28,7 +28,6 @@ from inspector.sources.s3.request_log import Why
 from inspector.sources.s3.responses import ByteRange, Head
 from inspector.sources.s3.sentences import ConsentNeededError, S3Error
 from inspector.sources.s3.source import MAX_WHOLE_BYTES, S3Source, is_md5
-from inspector.sources.s3.uploads.conditions import replace_same, require_condition
 from inspector.sources.s3.uploads.new_objects import NewObject, OutcomeUnknownError
 from inspector.sources.s3.uploads.pieces import MIN_PART_BYTES, SENT_PART_BYTES, Piece, pieces_of
 from inspector.sources.s3.uploads.sender import (
@@ -39,6 +38,8 @@ from inspector.sources.s3.uploads.sender import (
     Sender,
     Upload,
     crc32_text,
+    replace_same,
+    require_condition,
     sender_for,
 )
 
