@@ -414,7 +414,7 @@ def opened(
     try:
         if not tail:
             return _opened_at_start(make, client, address, log, sparing=sparing)
-        head, data = _get_with_retries(client, address, ByteRange(-TAIL_BYTES), None, log, Why.OPENING)
+        head, data = _tail(client, address, log)
     except S3Error as error:
         if error.status != _NO_SUCH_RANGE:
             raise
@@ -523,24 +523,15 @@ def seen_object(client: Client, address: Address, seen: Seen, log: RequestLog, *
     return source
 
 
-def _get_with_retries(
-    client: Transport, address: Place, asked: ByteRange, known: Head | None, log: RequestLog, why: Why
-) -> tuple[Head, bytes]:
-    """A response and its body; retried if the connection breaks. Raises S3Error and Cancelled."""
+def _tail(client: Transport, address: Place, log: RequestLog) -> tuple[Head, bytes]:
+    """The response to a request for the last bytes, and its body; retried if the connection breaks. Raises S3Error."""
     for left in reversed(range(_TRIES)):
-        data = bytearray()
-
-        def take(piece: bytes, into: bytearray = data) -> None:
-            check_cancelled()
-            into += piece
-
+        data, asked = bytearray(), ByteRange(-TAIL_BYTES)
         try:
-            head = client.get(address, asked, known, take, log, why, MAX_WHOLE_BYTES)
+            return client.get(address, asked, None, data.extend, log, Why.OPENING, MAX_WHOLE_BYTES), bytes(data)
         except S3Error as error:
             if error.code not in _BROKEN_OFF or not left:
                 raise
-        else:
-            return head, bytes(data)
     raise AssertionError("the last try returns or raises")
 
 

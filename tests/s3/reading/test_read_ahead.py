@@ -9,6 +9,7 @@ import stat
 from random import Random
 from threading import Event, Lock, Thread
 from typing import Any
+from weakref import WeakSet
 
 import pytest
 
@@ -173,6 +174,15 @@ def test_what_was_unused_for_longest_makes_room_on_disk() -> None:
         kept.keep("two", number, blocks[number])
     assert [kept.get("two", number) for number in (4, 5)] == blocks[4:]
     assert [kept.get("one", number) for number in range(4)] == [blocks[0], None, None, blocks[3]]
+
+
+def test_objects_share_the_room_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(block_cache, "_on_disk", WeakSet())
+    several = [Blocks(BLOCK_BYTES, 8 * BLOCK_BYTES) for _ in range(3)]
+    for blocks in several:
+        for number in range(9):
+            blocks.keep("one", number, bytes(BLOCK_BYTES))
+    assert [len(each.numbers("one")) for each in several] == [8, 4, 2]
 
 
 @pytest.mark.parametrize("step", ["made", "copied", "written", "read"])
