@@ -126,7 +126,6 @@ class Members:
     ) -> None:
         self.codec = codec
         self.digest = digest
-        self.digest_digits = digest_digits
         self._digest_form = f"{digest}:%0{digest_digits}x"
         self.stream = stream
         self.place: Callable[[int, int], Spans] = _one_span if stream is None else stream.outer

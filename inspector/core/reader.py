@@ -103,8 +103,7 @@ class Reader(NamedTuple):
     """A program or a specification that reads archives of a format.
 
     ``about`` says what runs, or what the description is. ``present`` tells why it cannot run here, empty if it can.
-    ``run`` reads the source of a recorder; it may raise Rejected, ReaderLimit, SourceError and Cancelled. ``quick`` is
-    False for programs that are run for their verdict alone, because their steps cannot be seen.
+    ``run`` reads the source of a recorder; it may raise Rejected, ReaderLimit, SourceError and Cancelled.
     """
 
     name: str
@@ -113,7 +112,6 @@ class Reader(NamedTuple):
     about: str
     run: Callable[[Recorder], None]
     present: Callable[[], str] = lambda: ""
-    has_steps: bool = True
 
 
 class Reads:

@@ -309,7 +309,6 @@ UNZIP = Reader(
     # Status 1 is a warning: everything was processed.
     partial(_run_program, (0, 1), (("unzip", "-Z1"), ("unzip", "-tqq"))),
     lambda: "" if shutil.which("unzip") else "not installed",
-    has_steps=False,
 )
 GNUTAR = Reader(
     "gnutar",
@@ -318,7 +317,6 @@ GNUTAR = Reader(
     "tar runs once, to list the archive; its steps cannot be seen.",
     partial(_run_program, (0,), (("tar", "--force-local", "-tf"),)),
     lambda: "" if shutil.which("tar") else "not installed",
-    has_steps=False,
 )
 ZIP_READERS = (ZIPFILE, UNZIP)
 TAR_READERS = (TARFILE, GNUTAR)
