@@ -16,7 +16,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.reader import Step, value_text
 from inspector.core.span import total
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.protocol.trace_views import ReaderVerdict
+from inspector.operations.protocol.check_views import ReaderVerdict
 from inspector.operations.trace.tracing import (
     Trace,
     compare_readers,

@@ -16,7 +16,6 @@ from inspector.core.span import Span, Spans
 from inspector.core.verdict import Checksum, State
 from inspector.gui.ipc.client import Answer, Arguments, Job, Pending, Request, archive_client
 from inspector.gui.kit.locations import name_of
-from inspector.operations.protocol.coverage_views import datapoint_key
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import (
     ContentInfo,
@@ -31,6 +30,7 @@ from inspector.operations.protocol.views import (
     Stage,
     Status,
     Target,
+    datapoint_key,
 )
 from inspector.sources.s3.connection import DEFAULT, Connection
 

@@ -24,8 +24,8 @@ from inspector.gui.kit.style import GRID, Sentences
 from inspector.gui.kit.table_models import Column, Deliver, cell, title_cell, widths
 from inspector.gui.kit.text import loading_text
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, sentence_label, tree_view
+from inspector.operations.protocol.check_views import NamedReader, ReaderRow, ReaderVerdict, TraceResult
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.trace_views import NamedReader, ReaderRow, ReaderVerdict, TraceResult
 from inspector.operations.protocol.views import Stage
 
 ORIGIN = "reader"

@@ -32,7 +32,7 @@ from inspector.operations.open.collection import OVERLAP, collection_in
 from inspector.operations.open.location import Location, NoRangeError, open_location
 from inspector.operations.open.nested import open_nested
 from inspector.operations.open.opening import Opened, decode_anew, not_read
-from inspector.operations.protocol.trace_views import ReaderRow
+from inspector.operations.protocol.check_views import ReaderRow
 from inspector.operations.trace.tracing import compare_readers
 from inspector.sources.local.changes.journal import ChangeState
 from inspector.sources.local.changes.recovery import pending

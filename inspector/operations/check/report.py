@@ -18,8 +18,7 @@ from inspector.formats._causes.blocks import members_with
 from inspector.formats._causes.diagnosis import Placed, folded
 from inspector.operations.check.checking import CheckReport, own_state
 from inspector.operations.open.location import inside
-from inspector.operations.protocol.check_views import ReportKind
-from inspector.operations.protocol.trace_views import ReaderRow
+from inspector.operations.protocol.check_views import ReaderRow, ReportKind
 from inspector.operations.trace.tracing import row_lines, row_object
 
 _MAX_NAMES = 20

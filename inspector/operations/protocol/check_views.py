@@ -1,4 +1,4 @@
-"""Values about checks: locations and outcomes, kinds of reports, and the digests that manifests name."""
+"""Values about checks and readers: locations, kinds of reports, digests that manifests name, and what readers do."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from inspector.core.source import Source
+from inspector.core.span import Spans
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.responses import Seen
 
-if TYPE_CHECKING:  # a snapshot imports this module
+if TYPE_CHECKING:  # the window loads what its panels need
+    from inspector.core.reader import Reader, ReaderKind, ReaderOutcome
     from inspector.sources.s3.prefix import S3Prefix
 
 
@@ -88,3 +90,58 @@ ALGORITHMS: tuple[Algorithm, ...] = (
 """All known algorithms, the most common one first."""
 SUFFIXES: dict[str, Algorithm] = {suffix: known for known in ALGORITHMS for suffix in known.suffixes}
 """The suffixes that turn the name of an archive into that of its manifest."""
+
+
+# ---- what readers make of an archive: a row for each, and the way of one through it ----------------------------------
+
+
+class ReaderVerdict(StrEnum):
+    """What a reader makes of an archive."""
+
+    ACCEPTS = "accepts"
+    WRONG = "reads wrongly"
+    REJECTS = "rejects"
+    UNKNOWN = "not known"
+    ABSENT = "not installed"
+
+
+class NamedReader(Struct, frozen=True):
+    """A reader; ``about`` says what it is, ``why_not`` why it cannot run here (empty if it can)."""
+
+    name: str
+    title: str
+    kind: ReaderKind
+    about: str
+    why_not: str
+
+    @classmethod
+    def of(cls, reader: Reader) -> NamedReader:
+        """A reader without its function."""
+        return cls(reader.name, reader.title, reader.kind, reader.about, reader.present())
+
+
+class ReaderRow(Struct, frozen=True):
+    """What one reader makes of an archive; where it is not installed, the outcome's message says so."""
+
+    reader: NamedReader
+    verdict: ReaderVerdict
+    outcome: ReaderOutcome
+
+
+class TraceResult(Struct, frozen=True):
+    """A reader's way through an archive, whose bytes are ``layer``.
+
+    ``steps`` are kept, ``folded`` more were taken. ``reads`` were made, of ``total`` bytes in all. ``never`` are the
+    first of the bytes not read at all, ``never_bytes`` how many there are; ``twice_bytes`` were read more than once.
+    """
+
+    reader: NamedReader
+    outcome: ReaderOutcome
+    steps: int
+    folded: int
+    reads: int
+    total: int
+    twice_bytes: int
+    never: Spans
+    never_bytes: int
+    layer: int

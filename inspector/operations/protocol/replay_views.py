@@ -13,7 +13,7 @@ from inspector.core.span import Span, Spans
 from inspector.core.verdict import State
 
 if TYPE_CHECKING:  # only types: the window loads what its panels need
-    from inspector.operations.protocol.trace_views import NamedReader
+    from inspector.operations.protocol.check_views import NamedReader
 
 # ---- which writes are replayed -----------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from inspector.operations.experiment.experiment import digest_of
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.subprogress import subprogresses
 from inspector.operations.open.opening import Opened, decode, start
+from inspector.operations.protocol.check_views import NamedReader
 from inspector.operations.protocol.replay_views import (
     CrashState,
     Matrix,
@@ -28,7 +29,6 @@ from inspector.operations.protocol.replay_views import (
     StepKind,
     StepView,
 )
-from inspector.operations.protocol.trace_views import NamedReader
 from inspector.operations.replay.replay import Replay
 from inspector.operations.trace.tracing import readers_of, trace
 

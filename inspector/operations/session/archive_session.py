@@ -20,16 +20,18 @@ from inspector.operations.check.checking import verdict_counts as counts_of
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.operations.open.overview import in_kind_order, overview
-from inspector.operations.protocol.coverage_views import (
+from inspector.operations.protocol.check_views import NamedReader, ReaderRow, TraceResult
+from inspector.operations.protocol.views import (
     FAILED,
     RANGE_STATES,
+    Bands,
     DatasetRow,
+    LayerKind,
+    Page,
     RangeMetadata,
     RangePlace,
     RangeState,
 )
-from inspector.operations.protocol.trace_views import NamedReader, ReaderRow, TraceResult
-from inspector.operations.protocol.views import Bands, LayerKind, Page
 from inspector.operations.session.changing import Overlays
 from inspector.operations.session.extracting import Extracting
 from inspector.operations.session.navigation import Navigation

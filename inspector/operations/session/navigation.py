@@ -25,8 +25,7 @@ from inspector.operations.bytes.expressions import ExpressionContext, Expression
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFoundError, find_member
 from inspector.operations.open.opening import Opened, learn
-from inspector.operations.protocol.coverage_views import datapoint_key
-from inspector.operations.protocol.views import LayerKind, Stage, Target
+from inspector.operations.protocol.views import LayerKind, Stage, Target, datapoint_key
 from inspector.operations.session.reading import Reading
 
 _UNEXPLAINED_ROLES = role_bit(Role.GAP) | role_bit(Role.GARBAGE)

@@ -22,7 +22,7 @@ from inspector.core.reader import Reader, ReaderKind, ReaderOutcome, Reads, Reco
 from inspector.core.source import Source
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.subprogress import subprogresses
-from inspector.operations.protocol.trace_views import NamedReader, ReaderRow, ReaderVerdict
+from inspector.operations.protocol.check_views import NamedReader, ReaderRow, ReaderVerdict
 
 READING = "Reading as {}"
 _EACH = "Reading as each reader"

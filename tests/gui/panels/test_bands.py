@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Band, Intervals, Keys, bit, limits_of, states_in
-from inspector.operations.protocol.coverage_views import RANGE_STATES, RangeState
+from inspector.operations.protocol.views import RANGE_STATES, RangeState
 
 FAR = 10**20 - 1
 """The greatest key of 20 digits."""

@@ -15,7 +15,7 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.panels.coverage.panel import CoveragePanel
 from inspector.gui.panels.coverage.view import BandView
-from inspector.operations.protocol.coverage_views import RANGE_STATES, RangeState
+from inspector.operations.protocol.views import RANGE_STATES, RangeState
 from tests.gui.conftest import WAIT, Show, press, settle
 from tests.operations.session.test_coverage import put
 

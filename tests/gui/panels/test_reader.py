@@ -19,7 +19,7 @@ from inspector.gui.app.window import Window
 from inspector.gui.hex.beside.legend import NEVER_READ
 from inspector.gui.kit.icons import verdict_icon
 from inspector.gui.panels.reader import KIND_LABELS, NOT_YET, ReaderPanel, StepsModel, reads_text
-from inspector.operations.protocol.trace_views import ReaderVerdict
+from inspector.operations.protocol.check_views import ReaderVerdict
 from tests.formats.rca import build
 from tests.gui.conftest import Copied, Show, press, previewed, settle
 from tests.sweeping import in_the_sweep

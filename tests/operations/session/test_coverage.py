@@ -10,7 +10,7 @@ import pytest
 from inspector.core.program.progress import Progress
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open import location
-from inspector.operations.protocol.coverage_views import RANGE_STATES, RangeMetadata, RangePlace, RangeState
+from inspector.operations.protocol.views import RANGE_STATES, RangeMetadata, RangePlace, RangeState
 from inspector.operations.session.archive_session import ArchiveSession
 from tests.samples import writers
 

@@ -23,7 +23,7 @@ from inspector.formats import recognise
 from inspector.formats.rca import FORMAT as RCA
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import decode, start
-from inspector.operations.protocol.trace_views import ReaderVerdict
+from inspector.operations.protocol.check_views import ReaderVerdict
 from inspector.operations.trace.tracing import StepLog, Trace, compare_readers, reader_named, trace
 from inspector.sources.local.file import FileSource
 from tests.formats.rca import build

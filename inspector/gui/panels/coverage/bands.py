@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inspector.operations.protocol.coverage_views import RANGE_STATES, RangeState
+from inspector.operations.protocol.views import RANGE_STATES, RangeState
 
 MIN_KEYS = 4
 """Keys that a band shows at the highest zoom."""

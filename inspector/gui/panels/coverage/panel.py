@@ -15,9 +15,8 @@ from inspector.gui.kit.listing import read_pages
 from inspector.gui.kit.style import GRID, secondary
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, debounce, sentence_label
 from inspector.gui.panels.coverage.view import BandView, CoverageLegend
-from inspector.operations.protocol.coverage_views import DatasetRow, RangePlace
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.views import LayerKind, Page
+from inspector.operations.protocol.views import DatasetRow, LayerKind, Page, RangePlace
 
 RANGES_PER_REQUEST = 5_000
 """Ranges per request."""

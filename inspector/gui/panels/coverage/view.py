@@ -33,7 +33,7 @@ from inspector.gui.kit.icons import state_icon
 from inspector.gui.kit.style import GRID, bold
 from inspector.gui.kit.text import plain
 from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Band, Keys, Run, bit, limits_of, states_in
-from inspector.operations.protocol.coverage_views import (
+from inspector.operations.protocol.views import (
     FAILED,
     RANGE_STATES,
     DatasetRow,
