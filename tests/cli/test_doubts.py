@@ -17,6 +17,7 @@ from inspector.operations.extract.selection import all_members
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import load
 from inspector.operations.protocol.extraction_views import ExtractionOptions, OnConflict
+from inspector.operations.protocol.views import Chosen
 from inspector.resources import samples
 from tests.cli.running import Run
 from tests.damage import generator
@@ -120,6 +121,6 @@ def test_the_windows_session_lets_nothing_out_either(tmp_path: Path) -> None:
     result = session.extract(Progress(), None, str(tmp_path / "to"))
     assert (result.files, result.whole, result.unproved.count) == (0, False, len(FILES))
     with pytest.raises(OperationError, match="another archive is where the first members were"):
-        session.export_member(Progress(), 0, str(tmp_path))  # dragged out, or opened in another program
+        session.export_members(Progress(), Chosen((0,)), str(tmp_path))  # dragged out
     result = session.extract(Progress(), None, str(tmp_path / "to"), doubtful=True)
     assert (result.files, result.whole) == (len(FILES), True)

@@ -22,7 +22,7 @@ from inspector.gui.document.document import Checking, Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.document.trials import Experimenting, Replaying
 from inspector.gui.document.watches import DiskWatch, ErrorActions, RequestWatch
-from inspector.gui.flows.extract import ExtractFlow, TempFiles
+from inspector.gui.flows.extract import ExtractFlow, dragged
 from inspector.gui.flows.hex_overlays import Arrows, HexEditing, Navigation, OverlayLabel
 from inspector.gui.flows.save import ExportFlow, RecoveryFlow, SaveFlow, UploadConfirmation
 from inspector.gui.flows.trials import TrialFlow
@@ -143,10 +143,9 @@ class Tab(Page):
         self.checking = Checking(document)
         self.export_flow = ExportFlow(document, self.banner, self)
         self.extract_flow = ExtractFlow(document, self.banner, self.members, self)
-        self.temp_files = TempFiles(document, temp_dir, self)
         self.navigation = Navigation(document, self.hex_pane)
         self.arrows = Arrows(document, self.hex_pane.hex, self.navigation)
-        self.members.drag_with(self.temp_files.files)
+        self.members.drag_with(partial(dragged, document, temp_dir))
         self.findings.exportRequested.connect(self.export_flow.ask_report)
         self.findings.repairRequested.connect(self.plan_repairs)
         self.area.setCentralWidget(card(self.hex_pane))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEventLoop, QMetaType, QMimeData, QObject, QTimer, QUrl
+from PySide6.QtCore import QEventLoop, QMetaType, QMimeData, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
@@ -17,7 +16,6 @@ from inspector.core.numbers import count
 from inspector.gui.document.document import Document
 from inspector.gui.flows.save import Flow
 from inspector.gui.ipc.client import Job
-from inspector.gui.kit.building import Answer, ask
 from inspector.gui.kit.files import TempDir
 from inspector.gui.kit.table_models import FILES
 from inspector.gui.panels.banner import Banner
@@ -191,52 +189,12 @@ class MemberFiles(QMimeData):
             loop.exec()
 
 
-class TempFiles(QObject):
-    """Exports members of one document to files in a temporary directory. ``parent`` owns the box."""
-
-    def __init__(self, document: Document, temp_dir: TempDir, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._document = document
-        self._temp_dir = temp_dir
-        self._parent = parent
-        self.open_file: Callable[[QUrl], object] = QDesktopServices.openUrl
-
-    def files(self, chosen: Chosen) -> QMimeData | None:
-        """The chosen members as drag data; None if there are none or no directory could be created."""
-        if not chosen:
-            return None
-        folder = self._new_folder()
-        return MemberFiles(self._document, chosen, folder) if folder else None
-
-    def _new_folder(self) -> str:
-        try:
-            return self._temp_dir.new_path()
-        except OSError as error:
-            self._document.reported.emit(f"Temporary files for members cannot be created: {error.strerror}.")
-            return ""
-
-    def open_elsewhere(self) -> None:
-        """Open the selected member with another program, after confirming."""
-        member = self._document.selection.member
-        if member is not None:
-            self._document.client.ask(ArchiveRequests.member, member).then(lambda row: self._ask(member, row.name))
-
-    def _ask(self, member: int, name: str) -> None:
-        ask(
-            self._parent,
-            "Open With Another Program",
-            f"Open a copy of {name} with the system's program for it?",
-            Answer("Open a Copy", lambda: self._export(member)),
-            Answer("Show It Here", lambda: self._document.open_content(member), is_default=True),
-            Answer("Cancel"),
-            more="The content may be malicious to that program. Changes to the copy are not saved.",
-            warns=True,
-        )
-
-    def _export(self, member: int) -> None:
-        if folder := self._new_folder():
-            self._document.start(ArchiveRequests.export_member, member, folder).then(self._open)
-
-    def _open(self, exported: ExportedFiles) -> None:
-        if not self.open_file(QUrl.fromLocalFile(exported.paths[0])):
-            self._document.reported.emit("The system has no program for this file type.")
+def dragged(document: Document, temp_dir: TempDir, chosen: Chosen) -> QMimeData | None:
+    """The chosen members as drag data; None if there are none or no directory could be created."""
+    if not chosen:
+        return None
+    try:
+        return MemberFiles(document, chosen, temp_dir.new_path())
+    except OSError as error:
+        document.reported.emit(f"Temporary files for members cannot be created: {error.strerror}.")
+        return None

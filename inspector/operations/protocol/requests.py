@@ -71,7 +71,7 @@ else:
         " decode diagram edits_before find_datapoint find_fields follow_reader name_causes"
         " name_members next_field overview"
         " past_writes plan_extraction preview search show_experiment show_replay verdict_counts verdict_overview",
-        writes="copy_shown export export_member export_members export_patch extract salvage save_copy save_experiment"
+        writes="copy_shown export export_members export_patch extract salvage save_copy save_experiment"
         " save_experiment_patch save_replay",
         changes="append make_repairs recover take_back write",
     )

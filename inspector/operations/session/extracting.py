@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from inspector.core.names import decoded, visible
 from inspector.core.numbers import count
 from inspector.core.program.progress import Progress
 from inspector.operations.extract.extraction import Extraction, folder_at
@@ -24,43 +22,7 @@ from inspector.operations.protocol.extraction_views import (
 from inspector.operations.protocol.views import Chosen, Stage
 from inspector.operations.session.reading import SessionState
 
-RUNNABLE = frozenset(
-    (
-        *("desktop", "lnk", "exe", "bat", "cmd", "ps1", "scr", "jar", "app", "url", "sh", "com", "pif", "msi", "hta"),
-        *(
-            "vbs",
-            "vbe",
-            "js",
-            "jse",
-            "wsf",
-            "wsh",
-            "cpl",
-            "reg",
-            "command",
-            "run",
-            "appimage",
-            "deb",
-            "rpm",
-            "flatpakref",
-        ),
-        *("py", "pyw", "pl", "rb", "bash", "zsh", "fish", "csh", "ksh", "dmg", "pkg", "inf", "gadget", "webloc"),
-    )
-)
-"""Suffixes of files that a system may execute or follow when they are opened."""
-_RUNNABLE_STARTS = {
-    b"#!": "starts like a script",
-    b"\x7fELF": "is a program",
-    b"MZ": "starts like a Windows program",
-    b"\xca\xfe\xba\xbe": "is a program",
-    b"\xcf\xfa\xed\xfe": "is a program for macOS",
-    b"\xce\xfa\xed\xfe": "is a program for macOS",
-    b"[Desktop Entry]": "starts a program when it is opened",
-    b"[InternetShortcut]": "opens another location when it is opened",
-}
 TOO_LARGE = "These members are too large to copy before they are requested."
-_HEAD_BYTES = 64
-_MAX_NAME = 80
-"""Characters of the file name that a member is opened with."""
 
 
 def export_members(
@@ -96,51 +58,6 @@ def _missing(result: ExtractionResult) -> str:
         return result.stopped
     first = next(group.listed[0].sentence for group in groups if group.listed)
     return first if left == 1 else f"{count(left, 'member')} are left out. {first}"
-
-
-def export_member(wanted: Sequence[MemberSelection], path: bytes, folder: Path, progress: Progress) -> ExportedFiles:
-    """Extract one member under a harmless name, to be opened in another program.
-
-    Raises OperationError for files that a system may execute, SourceError and Cancelled.
-    """
-    _refuse_runnable(path, runnable_name(path))
-    taken = Path(export_members(wanted, [path], folder, progress).paths[0])
-    with taken.open("rb") as file:
-        words = runnable_content(file.read(_HEAD_BYTES))
-    if words:
-        taken.unlink()
-        _refuse_runnable(path, words)
-    return ExportedFiles((str(taken.rename(folder / harmless(path))),))
-
-
-def _refuse_runnable(path: bytes, words: str) -> None:
-    if words:
-        raise OperationError(
-            f"{visible(path)} is not opened in another program, because it {words}. Extract it and examine it first."
-        )
-
-
-def runnable_name(path: bytes) -> str:
-    """Why opening a file with this name may execute it, as the end of a sentence; empty if it may not."""
-    name = decoded(path)[0].rpartition("/")[2].rpartition("\\")[2].rstrip(". \u200b")
-    ends = [end.strip().casefold() for end in name.split(".")[1:]]
-    return f"is called .{ends[-1]}, which a system may execute" if ends and ends[-1] in RUNNABLE else ""
-
-
-def runnable_content(head: bytes) -> str:
-    """Why opening a file that starts like this may execute it, as the end of a sentence; empty if it may not."""
-    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    return next(
-        (words for mark, words in _RUNNABLE_STARTS.items() if head.startswith(mark) or start.startswith(mark)), ""
-    )
-
-
-def harmless(path: bytes) -> str:
-    """A file name without characters that a shell or a program interprets."""
-    name = decoded(path.rstrip(b"/"))[0].rpartition("/")[2]
-    stem, dot, suffix = re.sub(r"[^0-9A-Za-z._-]+", "_", name).lstrip(".-").rpartition(".")
-    suffix = suffix[:12]
-    return f"{stem[: _MAX_NAME - len(suffix)]}{dot}{suffix}".lstrip(".-") or "member"
 
 
 class Extracting(SessionState):
@@ -189,13 +106,6 @@ class Extracting(SessionState):
                 return ExportedFiles((), TOO_LARGE)
             self._learn(wanted, progress)
             return export_members(wanted, now.members.paths(chosen), Path(folder), progress)
-
-    def export_member(self, progress: Progress, member: int, folder: str) -> ExportedFiles:
-        """Extract a member for another program to open; raises OperationError for files that a system may execute."""
-        with self.alone(progress):
-            wanted = self._wanted([member])
-            self._learn(wanted, progress)
-            return export_member(wanted, self.now.location.path(member), Path(folder), progress)
 
     def _extraction(
         self, members: Collection[int] | None, folder: str, options: ExtractionOptions, progress: Progress

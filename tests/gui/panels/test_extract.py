@@ -109,7 +109,6 @@ def test_what_is_selected_in_the_tree_or_the_table_is_extracted_by_the_menu_too(
     tree.customContextMenuRequested.emit(tree.viewport().rect().bottomRight())
     (menu,) = [menu for menu in window.findChildren(QMenu) if menu.isVisible()]
     assert window.actions_["extract"] in menu.actions()
-    assert window.actions_["open_elsewhere"] in menu.actions()
     menu.close()
 
     tree.setFocus()

@@ -6,13 +6,11 @@ import stat
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QUrl
-from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
 from inspector.gui.flows.extract import MemberFiles
-from tests.gui.conftest import WAIT, Show, dialog_of, press, settle
+from tests.gui.conftest import Show, settle
 from tests.gui.panels.test_extract import archive
 
 
@@ -76,36 +74,3 @@ def test_what_is_large_is_extracted_only_when_it_is_asked_for(
     (url,) = data.urls()
     assert Path(url.toLocalFile()).stat().st_size == 17 << 20
     assert data.urls() == [url]
-
-
-def open_elsewhere(window: Window, qtbot: QtBot, row: int, button: str) -> list[QUrl]:
-    tab = window.tab()
-    assert tab is not None
-    opened: list[QUrl] = []
-
-    def remember(url: QUrl) -> bool:
-        opened.append(url)
-        return True
-
-    tab.temp_files.open_file = remember
-    tab.document.select_member(row, "test")
-    settle(qtbot, window)
-    press(window, "open_elsewhere")
-    qtbot.waitUntil(lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=WAIT)
-    box = dialog_of(window, QMessageBox)
-    assert isinstance(box, QMessageBox)
-    assert opened == []
-    next(each for each in box.buttons() if each.text().replace("&", "") == button).click()
-    settle(qtbot, window)
-    return opened
-
-
-def test_another_program_opens_a_copy_only_on_a_word_and_never_what_may_be_run(
-    show: Show, window: Window, qtbot: QtBot, small: Path
-) -> None:
-    tab = show(small)
-    assert open_elsewhere(window, qtbot, 0, "Cancel") == []
-    (url,) = open_elsewhere(window, qtbot, 0, "Open a Copy")
-    assert Path(url.toLocalFile()).read_bytes() == b"alpha"
-    assert open_elsewhere(window, qtbot, 3, "Open a Copy") == []
-    assert "not opened in another program" in tab.note.text.text()

@@ -12,7 +12,7 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.extraction_views import ExportedFiles
 from inspector.operations.protocol.views import Chosen
 from inspector.operations.session.archive_session import ArchiveSession
-from inspector.operations.session.extracting import TOO_LARGE, harmless, outermost, runnable_content, runnable_name
+from inspector.operations.session.extracting import TOO_LARGE, outermost
 from tests.operations.archives import CONTENTS, caf
 
 
@@ -55,43 +55,6 @@ def test_what_is_refused_is_said_and_the_rest_given(tmp_path: Path) -> None:
     with pytest.raises(OperationError, match="leads out of its folder"):
         bench.export_members(Progress(), Chosen((1,)), str(tmp_path / "other"))
     assert (tmp_path / "evil.txt").read_bytes() == b"mine"
-
-
-def test_one_member_is_opened_under_a_harmless_name(tmp_path: Path) -> None:
-    bench = workbench(tmp_path / "odd.caf", {"-a b;$(c).txt": b"text"})
-    assert bench.export_member(Progress(), 0, str(tmp_path / "out")).paths == (str(tmp_path / "out/a_b_c_.txt"),)
-    assert (tmp_path / "out/a_b_c_.txt").read_bytes() == b"text"
-
-
-@pytest.mark.parametrize(
-    "start", [b"#!/bin/sh\n", b"\x7fELF\x02", b"MZ\x90", b"\n[Desktop Entry]\n", b"\xef\xbb\xbf#!x"]
-)
-def test_what_may_be_run_is_never_opened(tmp_path: Path, start: bytes) -> None:
-    assert runnable_content(start)
-    bench = workbench(tmp_path / "bad.caf", {"report.txt": start})
-    with pytest.raises(OperationError, match="not opened in another program"):
-        bench.export_member(Progress(), 0, str(tmp_path / "out"))
-    assert not any((tmp_path / "out").iterdir())
-
-
-@pytest.mark.parametrize(
-    "name", ["a.desktop", "A.LNK", "x/y.exe", "photo.jpg .exe", "a.sh", "a.bat. .", "q.url", "t.jar", "c:\\a.ps1"]
-)
-def test_names_of_what_a_system_runs_are_known(name: str) -> None:
-    assert "may execute" in runnable_name(name.encode())
-
-
-def test_names_of_plain_content_are_not_taken_for_programs() -> None:
-    assert not any(map(runnable_name, (b"a.txt", b"exe", b"b/.sh/readme", b"archive.tar.gz", b"sh.png", b"")))
-    assert runnable_content(b"plain text") == runnable_content(b"") == ""
-
-
-def test_harmless_names_keep_their_suffix_and_say_nothing_to_a_shell() -> None:
-    assert harmless(b"dir/a.parquet") == "a.parquet"
-    assert harmless(b"--help") == "help"
-    assert harmless(b"...") == harmless(b"") == "member"
-    assert harmless("\u202egnp.é".encode()) == "_gnp._"
-    assert len(harmless(b"x" * 500 + b".txt")) < 90
 
 
 def test_only_what_lies_beneath_nothing_else_is_given_away() -> None:

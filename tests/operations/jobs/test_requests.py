@@ -44,7 +44,7 @@ WRITES_FILES = {
         "ArchiveRequests.extract",
         "ArchiveRequests.export_members",
     ),
-    *("ArchiveRequests.export_member", "ArchiveRequests.write", "ArchiveRequests.append", "ArchiveRequests.save_copy"),
+    *("ArchiveRequests.write", "ArchiveRequests.append", "ArchiveRequests.save_copy"),
     *(
         "ArchiveRequests.copy_shown",
         "CompareRequests.write_combination",

@@ -375,8 +375,6 @@ MENUS = (
             Action("open_inside", "Open as Archi&ve", ("Ctrl+Shift+Return",),
                 "Open the member, or what the file is compressed from, as an archive of its own",
                 lambda tab: tab.open_inside(), enabled=lambda tab: _has_member(tab) or tab.can_unpack),
-            Action("open_elsewhere", "&Open Member Elsewhere…", (), "Open the member in another program",
-                lambda tab: tab.temp_files.open_elsewhere(), enabled=_has_member),
             Action("append", "&Add to RCA…", (), "Add files to an RCA archive",
                 "create_actions.append", needs_tab=True),
         ),

@@ -98,7 +98,7 @@ class Menus:
 
     def show_members_menu(self, position: QPoint) -> None:
         """Open the context menu of the members at a screen position."""
-        self._popup(("show_content open_inside extract open_elsewhere copy copy_path",), position)
+        self._popup(("show_content open_inside extract copy copy_path",), position)
 
     def show_bytes_menu(self, position: QPoint) -> None:
         """Open the context menu of the bytes at a screen position."""
