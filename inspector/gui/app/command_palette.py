@@ -17,7 +17,6 @@ from inspector.gui.app.tabs import Tabs
 from inspector.gui.kit import preferences
 from inspector.gui.kit.building import Dialog, dressed, in_column
 from inspector.gui.kit.listing import ListView, Rows
-from inspector.gui.kit.preferences import Choice, Settings
 from inspector.gui.kit.style import EDGE, GRID
 from inspector.gui.kit.table_models import Column
 from inspector.gui.kit.text import without_marks
@@ -52,15 +51,10 @@ def command_entries(actions: Mapping[str, QAction]) -> Iterator[PaletteEntry]:
         yield PaletteEntry(text, keys, menu_of(name), action.statusTip(), action.trigger)
 
 
-def setting_entries(settings: Settings, show: Callable[[str], object]) -> Iterator[PaletteEntry]:
-    """An entry for each setting, which shows it in the dialog, and one for each choice, which applies it."""
+def setting_entries(show: Callable[[str], object]) -> Iterator[PaletteEntry]:
+    """An entry for each setting, which shows it in the dialog."""
     for setting in preferences.ALL:
-        tip, page = setting.tip, f"Settings, {setting.page}"
-        yield PaletteEntry(setting.label, "", page, tip, partial(show, setting.key))
-        if isinstance(setting, Choice):
-            for value in setting.labels:
-                text = f"{setting.label}: {setting.label_of(value)}"
-                yield PaletteEntry(text, "", page, tip, partial(settings.put, setting, value))
+        yield PaletteEntry(setting.label, "", f"Settings, {setting.page}", setting.tip, partial(show, setting.key))
 
 
 def tab_entries(tabs: Tabs) -> Iterator[PaletteEntry]:

@@ -7,8 +7,7 @@ A frame is around the focused pane.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
@@ -25,6 +24,7 @@ class LateDock(QDockWidget):
     """Makes its panel when it is to be shown, or when ``panel`` asks for it; ``made`` is told then."""
 
     are_held = False
+    """Whether docks are shown without panels."""
 
     def __init__(
         self, make: Callable[[], QWidget], made: Callable[[QWidget], object], title: str, area: QMainWindow
@@ -45,16 +45,6 @@ class LateDock(QDockWidget):
         if visible and not self.are_held:
             self.panel()
         super().setVisible(visible)
-
-
-@contextmanager
-def held() -> Iterator[None]:
-    """Let docks be shown without panels: who arranges them says afterwards which of them are shown."""
-    LateDock.are_held = True
-    try:
-        yield
-    finally:
-        LateDock.are_held = False
 
 
 # ---- panels that show themselves -------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ class Help(QObject):
         from inspector.gui.app.command_palette import CommandPalette, command_entries, setting_entries
 
         enabled = {name: action for name, action in self._actions.items() if action.isEnabled()}
-        entries = [*command_entries(enabled), *setting_entries(self._settings, self.show_settings)]
+        entries = [*command_entries(enabled), *setting_entries(self.show_settings)]
         CommandPalette(self._parent, "Commands", entries).open()
 
     def show_tabs(self) -> None:

@@ -16,7 +16,7 @@ from inspector.core.edit import Edit
 from inspector.core.finding import Severity
 from inspector.core.numbers import count
 from inspector.core.verdict import State
-from inspector.gui.app.docks import DockTitles, LateDock, PaneFocus, QuietPanels, held
+from inspector.gui.app.docks import DockTitles, LateDock, PaneFocus, QuietPanels
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.document import Checking, Document
 from inspector.gui.document.editing import Editing
@@ -398,8 +398,9 @@ class Tab(Page):
         """Restore an arrangement of the docks; return whether it is valid."""
         if state == self.arrangement():
             return True
-        with held():
-            restored = self.area.restoreState(state, DOCKS_VERSION)
+        LateDock.are_held = True  # what is arranged says afterwards which panels are shown
+        restored = self.area.restoreState(state, DOCKS_VERSION)
+        LateDock.are_held = False
         # Qt creates new tab bars; until the old ones are deleted, they are painted over the panels.
         for bar in self.area.findChildren(QTabBar):
             QCoreApplication.sendPostedEvents(bar, QEvent.Type.DeferredDelete)
@@ -413,9 +414,6 @@ class Tab(Page):
     def reset_arrangement(self) -> None:
         """Apply the default arrangement, with sizes that suit the window."""
         self.restore(self._first_layout)
-        with held():
-            for dock in self.docks.values():
-                dock.show()
         width, height = self.width(), self.height()
         members, structure, byte, findings = (self.docks[name] for name in ("Members", "Structure", "Byte", "Findings"))
         # What rows of 16 bytes and the names beside them leave.

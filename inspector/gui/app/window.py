@@ -43,8 +43,6 @@ if TYPE_CHECKING:  # not for the first paint to wait for
 MAX_TABS_AT_ONCE = 5
 """The most locations dropped, pasted or chosen together that have a tab each."""
 DEFAULT_SIZE = QSize(1280, 800)
-INSPECTOR_ROWS = "inspector_rows"
-"""The setting of the rows of the data inspector, joined by bars; empty for the usual ones."""
 CLOSED_PANELS = "closed_panels"
 """The setting of the panels at the foot that the user closed: their names, separated by spaces."""
 FRAME_SIZE = QSize(20, 50)
@@ -153,10 +151,6 @@ class Window(DropZone, QMainWindow):
         self.appearance.attach(tab)
         tab.hex_pane.selectionChanged.connect(self._show_selection)
         tab.hex_pane.menuRequested.connect(self.menus.show_bytes_menu)
-        inspector = tab.hex_pane.inspector
-        if chosen := self.settings.text(INSPECTOR_ROWS):
-            inspector.show_rows(chosen.split("|"))
-        inspector.rowsChosen.connect(self._choose_inspector_rows)
         tab.members.menuWanted.connect(self.menus.show_members_menu)
         tab.openRequested.connect(self.open_location)
         tab.hex_pane.bar.outerChosen.connect(self.open_location)
@@ -177,12 +171,6 @@ class Window(DropZone, QMainWindow):
         self.tabs.insert(at, tab)
         self.tabs.setCurrentIndex(at)
         self._tab_changed()
-
-    def _choose_inspector_rows(self, names: frozenset[str]) -> None:
-        """Remember the rows of the data inspector, and show them in all tabs."""
-        self.settings.set_text(INSPECTOR_ROWS, "|".join(sorted(names)))
-        for tab in self.tabs.all():
-            tab.hex_pane.inspector.show_rows(names)
 
     def _audit_folder(self, tab: Tab) -> None:
         """Replace the tab of a local folder that holds no dataset by an audit of it; a prefix costs requests."""

@@ -332,11 +332,6 @@ class MessageBar(QFrame):
         self.button.setVisible(bool(action))
         self.show()
 
-    @property
-    def has_button(self) -> bool:
-        """Whether the button is visible."""
-        return not self.isHidden() and not self.button.isHidden()
-
 
 class ElidedBox(QComboBox):
     """A combo box that elides the current text in the middle; the owner sets the full text as tooltip."""

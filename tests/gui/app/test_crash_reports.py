@@ -69,7 +69,7 @@ def test_a_mistake_in_painting_is_told_once_however_often_it_happens(
         with qtbot.waitSignal(reports.noted, timeout=WAIT):
             bad.update()
     assert told(reports).count("LookupError") == 1
-    assert window.message.has_button
+    assert window.message.button.isVisible()
     window.message.dismiss.click()
     with qtbot.waitSignal(reports.noted, timeout=WAIT):
         bad.update()

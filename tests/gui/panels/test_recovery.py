@@ -64,7 +64,7 @@ def torn(tmp_path: Path, sample: Sample, root: Path) -> Path:
 
 def asked(tab: Tab, torn: Path, window: Window) -> QMessageBox:
     """The box that asks what is to be done with an archive that was opened."""
-    assert tab.banner.message.has_button
+    assert tab.banner.message.button.isVisible()
     assert torn.name in tab.banner.message.text.text()
     assert tab.banner.message.button.text() == "Decide…"
     tab.banner.message.button.click()
@@ -122,4 +122,4 @@ def test_rolling_back_leaves_the_file_of_before_and_nothing_is_asked_of_other_ar
     settle(qtbot, window)
     assert torn.read_bytes() == sample("two-entries.tacozip").read_bytes()
     assert no_journal(torn)
-    assert not show("two-entries.tacozip").banner.message.has_button
+    assert not show("two-entries.tacozip").banner.message.button.isVisible()

@@ -92,7 +92,7 @@ def test_a_changed_copy_is_a_file_here_or_an_object(
 def made(window: Window, qtbot: QtBot, tab: Tab, dialog: SaveToDialog) -> str:
     """Write an archive that can be opened then."""
     dialog.save.click()
-    qtbot.waitUntil(lambda: tab.banner.message.has_button, timeout=WAIT)
+    qtbot.waitUntil(tab.banner.message.button.isVisible, timeout=WAIT)
     settle(qtbot, window)
     return tab.banner.message.text.text()
 
@@ -127,7 +127,7 @@ def test_a_file_of_this_computer_is_copied_and_repaired_to_s3(
     connect.form.show_connection(store.connection)
     qtbot.waitUntil(connect.use.isEnabled, timeout=WAIT)
     connect.use.click()
-    qtbot.waitUntil(lambda: tab.banner.message.has_button, timeout=WAIT)
+    qtbot.waitUntil(tab.banner.message.button.isVisible, timeout=WAIT)
     assert there in tab.banner.message.text.text()
     assert content(store, "window/from-here.tacozip") == whole
     tab.banner.message.button.click()
