@@ -35,10 +35,6 @@ def verdicts(archive: opening.Opened) -> list[Verdict]:
     return [archive.verdict(member) for member in range(len(archive.members))]
 
 
-def grave(archive: opening.Opened) -> list[str]:
-    return codes(archive)
-
-
 def by_zipfile(data: bytes) -> str | None:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return archive.testzip()
@@ -96,7 +92,7 @@ def test_every_changed_bit_of_content_is_found_where_zipfile_finds_it(method: in
                 assert archive.verdict(other) is Verdict.VERIFIED
                 assert state_of([archive]) is State.DAMAGED
                 # zipfile stops at the declared size and never looks whether a deflate stream ends there.
-                assert refused(broken, member.path.decode()) or grave(archive) == ["zip-content-damaged"]
+                assert refused(broken, member.path.decode()) or codes(archive) == ["zip-content-damaged"]
 
 
 def refused(data: bytes, name: str) -> bool:
@@ -113,7 +109,7 @@ def test_content_tells_which_of_two_records_is_wrong(at: int, place: str) -> Non
     data = patched(PLAIN, at, b"\0\0\0\0")
     archive, _ = checked(data)
     assert verdicts(archive) == [Verdict.VERIFIED, Verdict.VERIFIED]
-    assert grave(archive) == ["zip-local-crc"]
+    assert codes(archive) == ["zip-local-crc"]
     (finding,) = [finding for finding in archive.findings if finding.code == "zip-crc-field-wrong"]
     assert finding.spans == ((at, at + 4),)
     assert f"the {place} has 0x00000000" in finding.message
@@ -151,7 +147,7 @@ def test_without_central_directory_the_local_headers_are_gone_by() -> None:
     assert verdicts(cut) == [Verdict.VERIFIED, Verdict.MISMATCH]
     assert sentence == "1 error in the structure; 1 of 2 members are verified; 1 does not match its CRC-32."
     # Decoding has said that its data are cut off; that they do not fit any more is no news.
-    assert "zip-crc-mismatch" not in grave(cut)
+    assert "zip-crc-mismatch" not in codes(cut)
 
 
 def test_deflate_streams_of_another_length_than_declared() -> None:
@@ -161,7 +157,7 @@ def test_deflate_streams_of_another_length_than_declared() -> None:
         new = struct.pack("<I", size)
         archive, _ = checked(patched(patched(data, 22, new), at + 24, new))
         assert verdicts(archive) == [Verdict.MISMATCH]
-        assert grave(archive) == ["zip-content-damaged"]
+        assert codes(archive) == ["zip-content-damaged"]
         assert "CRC-32" in archive.findings[-1].message
 
 
@@ -218,7 +214,7 @@ def test_members_in_another_order_than_the_directory() -> None:
     archive, _ = checked(data)
     assert [member.head for member in archive.members] == [47, 0]
     assert verdicts(archive) == [Verdict.VERIFIED, Verdict.VERIFIED]
-    assert grave(archive) == []
+    assert codes(archive) == []
 
 
 def bomb(members: int, size: int) -> bytes:
@@ -233,7 +229,7 @@ def bomb(members: int, size: int) -> bytes:
 
 def test_members_that_claim_the_same_bytes_are_not_read_for_ever() -> None:
     archive, sentence = checked(bomb(100, 50_000))
-    assert "zip-overlap" in grave(archive)
+    assert "zip-overlap" in codes(archive)
     assert set(verdicts(archive)) == {Verdict.VERIFIED}
     assert sentence.endswith("the data of all 100 members matches its CRC-32.")
 
@@ -311,7 +307,7 @@ def test_a_source_that_fails_is_a_finding() -> None:
     opening.decode(archive, Progress())
     source.broken = True
     check_archive(archive, Progress())
-    assert grave(archive) == ["unreadable"]
+    assert codes(archive) == ["unreadable"]
     assert verdicts(archive) == [Verdict.NOT_CHECKED] * 2
 
 

@@ -17,13 +17,11 @@ import zstandard
 
 from inspector.core.format import MemberError, RefusedMemberError
 from inspector.core.member import Codec
-from inspector.core.program.progress import Progress
-from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
 from inspector.formats._zip import members
-from inspector.operations.check.checking import check_archive, state_of
-from inspector.operations.open import opening
-from inspector.operations.open.opening import Opened
+from inspector.operations.check.checking import state_of
+from tests.formats.zip.repairing import checked
+from tests.formats.zip.zip_building import content
 
 CONTENT = b"".join(b"%d green bottles " % at for at in range(20_000)) + random.Random(7).randbytes(20_000)
 
@@ -65,23 +63,11 @@ WRITTEN: dict[str, tuple[Codec, Callable[[], bytes]]] = {
 }
 
 
-def checked(data: bytes) -> Opened:
-    archive = opening.start(BytesSource(data, "x.zip"))
-    opening.decode(archive, Progress())
-    check_archive(archive, Progress())
-    return archive
-
-
-def content(archive: Opened, member: int = 0) -> bytes:
-    assert archive.decoder is not None
-    return b"".join(archive.decoder.read(archive, member, Progress()))
-
-
 @pytest.mark.parametrize("name", WRITTEN)
 def test_it_is_read_and_verified(name: str) -> None:
     codec, made = WRITTEN[name]
     archive = checked(made())
-    assert content(archive) == (UNMARKED_CONTENT if "not marked" in name else CONTENT)
+    assert content(archive, 0) == (UNMARKED_CONTENT if "not marked" in name else CONTENT)
     assert archive.members.codec_at(0) is codec
     assert {archive.verdict(member) for member in range(len(archive.members))} == {Verdict.VERIFIED}
     assert not archive.findings
@@ -97,7 +83,7 @@ def test_every_kind_of_damage_is_a_mismatch(name: str) -> None:
         data[begin + at] ^= 1 << chance.randrange(8)
         archive = checked(bytes(data))
         try:
-            read = content(archive)
+            read = content(archive, 0)
         except MemberError:
             read = b""
         # A bit may say nothing about the content, as the version of the SDK in front of LZMA.
@@ -119,12 +105,12 @@ def test_data_that_ends_in_the_wrong_place(method: int) -> None:
         archive = checked(by_hand(method, wrong))
         assert archive.verdict(0) is Verdict.MISMATCH
         with pytest.raises(MemberError):
-            content(archive)
+            content(archive, 0)
     short, long = (checked(by_hand(method, packed, size=len(CONTENT) + change)) for change in (-1, 1))
     with pytest.raises(MemberError, match="longer"):
-        content(short)
+        content(short, 0)
     with pytest.raises(MemberError, match="ends"):
-        content(long)
+        content(long, 0)
 
 
 @pytest.mark.parametrize("method", PACKERS)
@@ -157,7 +143,7 @@ def test_what_needs_too_much_memory_is_refused_and_not_called_damaged(
         monkeypatch.setattr(members, "_MAX_DICTIONARY_BYTES", 1 << 20)
     archive = checked(by_hand(method, packed, size=1 << 30))
     with pytest.raises(RefusedMemberError, match=why):
-        content(archive)
+        content(archive, 0)
     assert archive.verdict(0) is Verdict.NOT_CHECKABLE
     assert [finding.code for finding in archive.findings] == ["zip-content-not-read"]
     assert state_of([archive]) is State.WARNING
