@@ -8,8 +8,19 @@ import pytest
 
 from inspector.core.finding import Severity
 from tests.formats.archives import assert_covered
-from tests.formats.zip.repairing import STREAMED, checked, directory_of, verified
-from tests.formats.zip.zip_building import PLAIN, content, doubts, opened, patched, written, zip64_archive
+from tests.formats.zip.zip_building import (
+    PLAIN,
+    STREAMED,
+    checked,
+    content,
+    directory_of,
+    doubts,
+    opened,
+    patched,
+    verified,
+    written,
+    zip64_archive,
+)
 
 END = PLAIN.rindex(b"PK\5\6")
 START = int.from_bytes(PLAIN[END + 16 : END + 20], "little")

@@ -20,8 +20,7 @@ from inspector.core.member import Codec
 from inspector.core.verdict import State, Verdict
 from inspector.formats._zip import members
 from inspector.operations.check.checking import state_of
-from tests.formats.zip.repairing import checked
-from tests.formats.zip.zip_building import content
+from tests.formats.zip.zip_building import checked, content
 
 CONTENT = b"".join(b"%d green bottles " % at for at in range(20_000)) + random.Random(7).randbytes(20_000)
 

@@ -13,8 +13,19 @@ from hypothesis import strategies as st
 
 from inspector.core.verdict import State, Verdict
 from tests.formats.archives import after
-from tests.formats.zip.repairing import STREAMED, WHOLE, checked, contents, directory_of, made, planned, verified
-from tests.formats.zip.zip_building import PLAIN, patched, written
+from tests.formats.zip.zip_building import (
+    PLAIN,
+    STREAMED,
+    WHOLE,
+    checked,
+    contents,
+    directory_of,
+    made,
+    patched,
+    planned,
+    verified,
+    written,
+)
 
 COMMENTED = written(comment=b"a comment")
 FILLS = (b"\0", b"\xff", b"PK\1\2", b"\x5a\0\0\x17")

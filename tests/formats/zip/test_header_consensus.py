@@ -12,8 +12,17 @@ from hypothesis import strategies as st
 from inspector.core.verdict import State
 from inspector.operations.check.checking import state_of
 from tests.formats.archives import after
-from tests.formats.zip.repairing import STREAMED, WHOLE, checked, contents, directory_of, made, planned, verified
-from tests.formats.zip.zip_building import patched
+from tests.formats.zip.zip_building import (
+    STREAMED,
+    WHOLE,
+    checked,
+    contents,
+    directory_of,
+    made,
+    patched,
+    planned,
+    verified,
+)
 
 MEMBER = 3
 """One that has content."""

@@ -15,8 +15,7 @@ from inspector.formats._zip import strays
 from inspector.operations.edit.apply_repairs import salvage_report
 from inspector.operations.edit.plan_repairs import plan
 from tests.formats.archives import after, salvaged
-from tests.formats.zip.repairing import checked, contents, ends_of, made, planned
-from tests.formats.zip.zip_building import written
+from tests.formats.zip.zip_building import checked, contents, ends_of, made, planned, written
 
 SECTOR = 512
 

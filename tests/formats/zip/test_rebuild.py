@@ -25,18 +25,23 @@ from inspector.operations.edit.plan_repairs import plan
 from inspector.operations.open import opening
 from inspector.sources.local.file import FileSource
 from tests.formats.archives import after, salvaged
-from tests.formats.zip.repairing import (
+from tests.formats.zip.zip_building import (
+    PLAIN,
     STREAMED,
     WHOLE,
+    Unseekable,
     checked,
     contents,
     directory_of,
     ends_of,
     made,
+    many_empty,
+    patched,
     planned,
     verified,
+    written,
+    zip64_archive,
 )
-from tests.formats.zip.zip_building import PLAIN, Unseekable, many_empty, patched, written, zip64_archive
 from tests.sweeping import every, places
 
 

@@ -12,8 +12,21 @@ from inspector.core.verdict import State
 from inspector.operations.check.checking import state_of
 from inspector.operations.edit.plan_repairs import plan
 from tests.formats.archives import after, codes, salvaged
-from tests.formats.zip.repairing import STREAMED, WHOLE, checked, contents, directory_of, made, planned, verified
-from tests.formats.zip.zip_building import FILES, PLAIN, patched, written, zip64_archive
+from tests.formats.zip.zip_building import (
+    FILES,
+    PLAIN,
+    STREAMED,
+    WHOLE,
+    checked,
+    contents,
+    directory_of,
+    made,
+    patched,
+    planned,
+    verified,
+    written,
+    zip64_archive,
+)
 
 
 def flipped_content() -> bytes:

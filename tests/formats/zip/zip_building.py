@@ -15,7 +15,12 @@ from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
+from inspector.core.verdict import Verdict
 from inspector.formats import zip as plain_zip
+from inspector.formats._zip.directory import Directory
+from inspector.operations.edit.plan_repairs import Plan
+from inspector.operations.open.opening import Opened
+from tests.formats import archives
 
 
 def opened(data: bytes) -> Archive:
@@ -143,3 +148,43 @@ def handmade(
     central = b"PK\1\2" + struct.pack("<H", made_by) + common
     central += struct.pack("<5H2I", len(name), len(extra), 0, 0, 0, external, 0) + name + extra
     return local + central + struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 1, 1, len(central), len(local), 0)
+
+
+STREAMED = written(streamed=True)
+WHOLE = written()
+
+
+def checked(data: bytes) -> Opened:
+    return archives.checked(BytesSource(data, "x.zip"))
+
+
+def planned(data: bytes, *accepted: str) -> Plan:
+    return archives.planned(BytesSource(data, "x.zip"), *accepted)
+
+
+def contents(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def made(result: Plan) -> list[str]:
+    return [repair.code for repair in result.repairs]
+
+
+def verified(archive: Opened) -> dict[bytes, int]:
+    """The CRC-32 of every member whose content is whole."""
+    assert isinstance(archive.detail, Directory)
+    crcs = archive.detail.computed
+    return {each.path: crcs[each.index] for each in archive.members if archive.verdict(each.index) is Verdict.VERIFIED}
+
+
+def directory_of(data: bytes) -> int:
+    return struct.unpack("<I", data[data.rindex(b"PK\5\6") + 16 :][:4])[0]
+
+
+def ends_of(data: bytes) -> list[int]:
+    """Where each member ends, in file order."""
+    archive = checked(data)
+    directory = archive.detail
+    return [each.spans[0].stop + directory.descriptors[each.index] for each in archive.members]
