@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import tacozip
 
 from inspector.core.field import locate
 from inspector.core.finding import Severity
@@ -20,20 +19,16 @@ from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
 from inspector.operations.check.checking import check_archive, check_location, state_of
 from inspector.operations.open import opening
+from tests.formats.taco.taco_building import updated, written
 from tests.sweeping import every
 
 CONTENT = b"0123456789" * 5
 
 
 @pytest.fixture(scope="session")
-def data(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def data() -> bytes:
     """A sound archive of three members as tacozip writes it; the entry leads to the second."""
-    folder = tmp_path_factory.mktemp("taco-check")
-    (folder / "a").write_bytes(CONTENT)
-    (folder / "empty").write_bytes(b"")
-    target = folder / "small.tacozip"
-    tacozip.create(str(target), [str(folder / "a"), str(folder / "empty")], ["DATA/a.bin", "e"], entries=[(197, 50)])
-    return target.read_bytes()
+    return written({"DATA/a.bin": CONTENT, "e": b""}, [(197, 50)])
 
 
 def checked(data: bytes) -> tuple[opening.Opened, str]:
@@ -46,15 +41,7 @@ def verdicts(archive: opening.Opened) -> list[Verdict]:
     return [archive.verdict(member) for member in range(len(archive.members))]
 
 
-def updated(data: bytes, *, local: bool, central: bool) -> bytes:
-    """The archive with a new payload, and its CRC in the places wanted."""
-    payload = b"\1\0\0\0" + struct.pack("<QQ", 200, 2) + bytes(96)
-    crc = struct.pack("<I", zlib.crc32(payload))
-    at = data.index(b"PK\1\2") + 16
-    data = data[:14] + (crc if local else data[14:18]) + data[18:41] + payload + data[157:]
-    return data[:at] + (crc if central else data[at : at + 4]) + data[at + 4 :]
-
-
+PAYLOAD = b"\1\0\0\0" + struct.pack("<QQ", 200, 2) + bytes(96)
 NOTHING_TELLS = {
     # The program and system that made it, hints about text, and permissions: each value is legal, stands once, and
     # is covered by no checksum.
@@ -92,7 +79,7 @@ def test_every_flipped_bit_is_found_or_cannot_be(data: bytes, step: int) -> None
 def test_the_three_writes_of_an_update(
     data: bytes, local: bool, central: bool, state: State, header: Verdict, rows: list[Verdict]
 ) -> None:
-    broken = updated(data, local=local, central=central)
+    broken = updated(data, PAYLOAD, local=local, central=central)
     archive, _ = checked(broken)
     assert state_of([archive]) is state
     assert verdicts(archive) == [header, Verdict.VERIFIED, Verdict.VERIFIED]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import struct
 import zipfile
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from inspector.formats.taco.header import header_edit, payload_of, why_not_edita
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.open.opening import Opened
 from tests.formats import archives
+from tests.formats.taco.taco_building import updated, written
 from tests.formats.zip.zip_building import patched
 
 NUMBER = st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 400), st.just(2**64 - 1))
@@ -35,14 +35,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def data(folder: Path) -> bytes:
+def data() -> bytes:
     """An archive of three members as tacozip writes it."""
-    (folder / "a").write_bytes(b"0123456789" * 5)
-    (folder / "b").write_bytes(b"")
-    target = folder / "small.tacozip"
-    files = [str(folder / "a"), str(folder / "b")]
-    tacozip.create(str(target), files, ["DATA/a.bin", "e"], entries=[(197, 50), (1, 2)])
-    return target.read_bytes()
+    return written({"DATA/a.bin": b"0123456789" * 5, "e": b""}, [(197, 50), (1, 2)])
 
 
 def opened(data: bytes) -> Opened:
@@ -57,12 +52,7 @@ def after(data: bytes, edit: Edit) -> bytes:
 def torn(data: bytes, writes: int) -> bytes:
     """The archive after the first ``writes`` writes of an update."""
     payload = payload_of([(5000, 1000)])
-    crc = struct.pack("<I", zlib.crc32(payload))
-    at = data.index(b"PK\1\2") + 16
-    broken = bytearray(data)
-    for start, new in ((41, payload), (14, crc), (at, crc))[:writes]:
-        broken[start : start + len(new)] = new
-    return bytes(broken)
+    return updated(data, payload, local=writes > 1, central=writes > 2) if writes else data
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import struct
-from pathlib import Path
 
 import pytest
-import tacozip
 
 from inspector.core.finding import Finding, Severity
 from inspector.core.source import BytesSource
@@ -14,14 +12,10 @@ from inspector.core.verdict import State
 from inspector.operations.check.checking import state_of
 from inspector.operations.open.opening import Opened
 from tests.formats import archives
+from tests.formats.taco.taco_building import written
 from tests.formats.zip.zip_building import PLAIN, content
 
 SIZE = 1000
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("taco-entries")
 
 
 def checked(data: bytes, name: str) -> Opened:
@@ -32,15 +26,12 @@ def of(archive: Opened, code: str) -> list[Finding]:
     return [finding for finding in archive.findings if finding.code == code]
 
 
-def with_entries(folder: Path, entries: list[tuple[int, int]]) -> bytes:
-    (folder / "a").write_bytes(bytes(SIZE))
-    target = folder / "made.tacozip"
-    tacozip.create(str(target), [str(folder / "a")], ["a"], entries=entries)
-    return target.read_bytes()
+def with_entries(entries: list[tuple[int, int]]) -> bytes:
+    return written({"a": bytes(SIZE)}, entries)
 
 
-def test_an_entry_in_the_header_is_reported_on_its_bytes(folder: Path) -> None:
-    data = with_entries(folder, [(200, 10), (156, 1), (157, 1), (0, 5000)])
+def test_an_entry_in_the_header_is_reported_on_its_bytes() -> None:
+    data = with_entries([(200, 10), (156, 1), (157, 1), (0, 5000)])
     archive = checked(data, "x.tacozip")
     found = of(archive, "taco-entry-in-header")
     assert [finding.message.split(" (")[0] for finding in found] == ["Entry 1", "Entry 3"]
@@ -52,8 +43,8 @@ def test_an_entry_in_the_header_is_reported_on_its_bytes(folder: Path) -> None:
     assert state_of([archive]) is State.SOUND
 
 
-def test_entries_that_overlap_are_reported_together(folder: Path) -> None:
-    data = with_entries(folder, [(500, 100), (200, 300), (599, 1), (600, 100)])
+def test_entries_that_overlap_are_reported_together() -> None:
+    data = with_entries([(500, 100), (200, 300), (599, 1), (600, 100)])
     archive = checked(data, "x.tacozip")
     (finding,) = of(archive, "taco-entries-overlap")
     assert "Entries 0 and 2" in finding.message
@@ -61,9 +52,9 @@ def test_entries_that_overlap_are_reported_together(folder: Path) -> None:
     assert b"".join(data[span.start : span.stop] for span in finding.spans) == struct.pack("<4Q", 500, 100, 599, 1)
 
 
-def test_entries_elsewhere_are_not_compared_but_reported_to_be_outside(folder: Path) -> None:
+def test_entries_elsewhere_are_not_compared_but_reported_to_be_outside() -> None:
     outside = [(10_000, 500), (10_100, 500), (2**64 - 1, 2**64 - 1)]
-    archive = checked(with_entries(folder, [*outside, (300, 0), (300, 10)]), "x.tacozip")
+    archive = checked(with_entries([*outside, (300, 0), (300, 10)]), "x.tacozip")
     assert [(finding.code, finding.severity) for finding in archive.findings] == [
         ("taco-entry-outside", Severity.INFO)
     ] * 3
@@ -81,14 +72,14 @@ def test_a_taco_name_on_a_plain_zip_is_a_warning(name: str) -> None:
     assert state_of([archive]) is State.WARNING
 
 
-def test_a_header_after_other_bytes_is_none(folder: Path) -> None:
-    data = b"#!/bin/sh\n" + with_entries(folder, [(1, 1)])
+def test_a_header_after_other_bytes_is_none() -> None:
+    data = b"#!/bin/sh\n" + with_entries([(1, 1)])
     archive = checked(data, "x.tacozip")
     assert archive.format == "zip"
     (finding,) = of(archive, "taco-no-header")
     assert finding.spans == ((0, 4),)
 
 
-def test_other_names_promise_no_header(folder: Path) -> None:
+def test_other_names_promise_no_header() -> None:
     assert checked(PLAIN, "x.zip").findings == []
-    assert of(checked(with_entries(folder, [(1, 1)]), "x.tacozip"), "taco-no-header") == []
+    assert of(checked(with_entries([(1, 1)]), "x.tacozip"), "taco-no-header") == []

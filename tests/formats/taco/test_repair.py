@@ -25,6 +25,7 @@ from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.open.opening import Opened
 from tests.formats import archives
 from tests.formats.archives import after, salvaged
+from tests.formats.taco.taco_building import updated, written
 from tests.formats.zip.zip_building import patched
 from tests.sweeping import every, places
 
@@ -34,17 +35,12 @@ AT_A, AT_B = (197, 50), (278, 200)
 
 
 @pytest.fixture(scope="session")
-def data(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def data() -> bytes:
     """A sound archive of a header and two members, with an entry for each."""
-    folder = tmp_path_factory.mktemp("taco-repair")
-    (folder / "a").write_bytes(A)
-    (folder / "b").write_bytes(B)
-    target = folder / "small.tacozip"
-    tacozip.create(str(target), [str(folder / "a"), str(folder / "b")], ["DATA/a.bin", "b"], entries=[AT_A, AT_B])
-    written = target.read_bytes()
-    assert written[AT_A[0] :].startswith(A)
-    assert written[AT_B[0] :].startswith(B)
-    return written
+    made = written({"DATA/a.bin": A, "b": B}, [AT_A, AT_B])
+    assert made[AT_A[0] :].startswith(A)
+    assert made[AT_B[0] :].startswith(B)
+    return made
 
 
 def checked(data: bytes) -> Opened:
@@ -57,14 +53,6 @@ def planned(data: bytes, *accepted: str) -> Plan:
 
 def codes(repairs: tuple[Repair, ...]) -> list[str]:
     return [repair.code for repair in repairs]
-
-
-def updated(data: bytes, payload: bytes, *, local: bool, central: bool) -> bytes:
-    """The archive with another payload, and its CRC in the places wanted."""
-    crc = struct.pack("<I", zlib.crc32(payload))
-    data = patched(data, 41, payload)
-    data = patched(data, 14, crc) if local else data
-    return patched(data, data.index(b"PK\1\2") + 16, crc) if central else data
 
 
 def unzipped(data: bytes) -> dict[str, bytes]:

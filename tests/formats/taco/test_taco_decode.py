@@ -25,28 +25,17 @@ from inspector.formats.taco.codes import TACO_ENTRY, TACO_PAYLOAD
 from inspector.formats.taco.decode import GHOST_TITLE, decode
 from inspector.formats.taco.header import TacoHeader, target_text
 from tests.formats.archives import assert_covered
+from tests.formats.taco.taco_building import updated, written
 from tests.formats.zip.zip_building import every
 
 FILES = {"DATA/a.bin": b"0123456789" * 9, "METADATA/level0.parquet": b"PAR1 not really PAR1", "empty": b""}
 
 
-def made(folder: Path, entries: list[tuple[int, int]]) -> bytes:
-    sources = []
-    for number, data in enumerate(FILES.values()):
-        source = folder / f"{number}.bin"
-        source.write_bytes(data)
-        sources.append(str(source))
-    target = folder / "made.tacozip"
-    tacozip.create(str(target), sources, list(FILES), entries=entries)
-    return target.read_bytes()
-
-
 @pytest.fixture(scope="session")
-def data(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def data() -> bytes:
     """An archive whose first entry leads to the second file; the others: elsewhere, half outside, outside, empty."""
-    folder = tmp_path_factory.mktemp("taco")
-    at = made(folder, [(1, 1)]).index(FILES["METADATA/level0.parquet"])
-    return made(folder, [(at, 20), (at + 1, 5), (300, 2**40), (2**63, 7), (10, 5)])
+    at = written(FILES, [(1, 1)]).index(FILES["METADATA/level0.parquet"])
+    return written(FILES, [(at, 20), (at + 1, 5), (300, 2**40), (2**63, 7), (10, 5)])
 
 
 def test_the_header_can_be_shown_while_it_is_decoded(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,14 +72,6 @@ def doubts(archive: Archive) -> dict[str, Severity]:
 
 def of_kind(archive: Archive, kind: Kind) -> list[Field]:
     return [field for field in every(archive.fields) if field.kind is kind]
-
-
-def with_payload(data: bytes, payload: bytes, *, local: bool = True, central: bool = True) -> bytes:
-    """The archive with another payload and its CRC in the places wanted."""
-    crc = struct.pack("<I", zlib.crc32(payload))
-    at = data.index(b"PK\1\2") + 16
-    data = data[:14] + (crc if local else data[14:18]) + data[18:41] + payload + data[157:]
-    return data[:at] + (crc if central else data[at : at + 4]) + data[at + 4 :]
 
 
 def test_agrees_with_tacozip(data: bytes, tmp_path: Path) -> None:
@@ -141,16 +122,16 @@ def test_each_entry_says_where_it_points(data: bytes) -> None:
 
 def test_unused_entries_show_what_they_hold(data: bytes) -> None:
     payload = b"\1\0\0\0" + struct.pack("<QQ", 200, 2) * 7
-    archive = opened(with_payload(data, payload))
+    archive = opened(updated(data, payload))
     assert of_kind(archive, TACO_ENTRY)[3].note == "unused, holds 200, 2 bytes"
     assert [finding.code for finding in archive.findings] == ["taco-unused-entry"]
 
 
 def test_count_and_padding(data: bytes) -> None:
-    eight = opened(with_payload(data, b"\x08" + data[42:157]))
+    eight = opened(updated(data, b"\x08" + data[42:157]))
     assert doubts(eight) == {"taco-count": Severity.ERROR}
     assert of_kind(eight, TACO_PAYLOAD)[0].note == "count is 8, but there is room for 7"
-    padded = opened(with_payload(data, b"\x05\0\7\0" + data[45:157]))
+    padded = opened(updated(data, b"\x05\0\7\0" + data[45:157]))
     assert doubts(padded) == {"taco-padding": Severity.WARNING}
     assert of_kind(padded, Kind.PADDING)[0].value == "000700"
 
@@ -169,7 +150,7 @@ def test_the_three_writes_of_an_update(
     data: bytes, local: bool, central: bool, count: int, expected: dict[str, Severity]
 ) -> None:
     payload = bytes((count, 0, 0, 0)) + struct.pack("<QQ", 5000, 1000) + bytes(96)
-    archive = opened(with_payload(data, payload, local=local, central=central))
+    archive = opened(updated(data, payload, local=local, central=central))
     assert doubts(archive) == expected
     assert any("CRC" in finding.message for finding in archive.findings) is bool(expected)
     assert header_of(archive).entries[0] == (5000, 1000)
