@@ -9,7 +9,6 @@ from contextlib import closing
 from email.utils import formatdate, parsedate_to_datetime
 from functools import cache, partial
 from random import random
-from threading import Lock
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -86,10 +85,8 @@ class WebClient(Transport):
         super().__init__()
         redact_logs()
         watch()
-        self._sessions: dict[tuple[tuple[str, str], ...], URLLib3Session] = {}
         self._targets: dict[str, str] = {}
         """Where redirects led, so that they are not followed for every range."""
-        self._lock = Lock()
 
     def head(self, address: Place, log: RequestLog, why: Why) -> Head:
         """The head of a file. By GET, whose body is not read: a signature is good for one method."""
@@ -98,11 +95,6 @@ class WebClient(Transport):
             with closing(answer["Body"]):
                 self._note(entry, answer)
                 return head_of(answer)
-
-    def close(self) -> None:
-        """Close pooled connections; the next request opens new ones."""
-        for session in self._sessions.values():
-            session.close()
 
     # ---- one request -----------------------------------------------------------------------------------------------
 
@@ -163,22 +155,9 @@ class WebClient(Transport):
 
     def _send(self, url: str, headers: dict[str, str]) -> Any:
         """The response of the server at ``url``, without its body. No referrer is sent."""
-        return self._session(url).send(AWSPreparedRequest("GET", url, HeadersDict(headers), None, stream_output=True))
-
-    def _session(self, url: str) -> URLLib3Session:
-        """The connections for a server, through the proxies that the environment names for it."""
         proxies: dict[str, str] = get_environ_proxies(url)
-        key = tuple(sorted(proxies.items()))
-        with self._lock:
-            if key not in self._sessions:
-                bundle = next((value for name in _CA_VARIABLES if (value := os.environ.get(name))), True)
-                self._sessions[key] = URLLib3Session(
-                    verify=bundle,
-                    proxies=proxies,
-                    timeout=(limits.CONNECTING.value, self._silence),
-                    max_pool_connections=_MAX_CONNECTIONS,
-                )
-            return self._sessions[key]
+        session = _session(tuple(sorted(proxies.items())), self._silence)
+        return session.send(AWSPreparedRequest("GET", url, HeadersDict(headers), None, stream_output=True))
 
     def _note(self, entry: Request, answer: Any) -> None:
         """Note the status of a response. Raises WebPageError if it is a web page; a range of one is what it seems."""
@@ -190,6 +169,17 @@ class WebClient(Transport):
         assert failure.address is not None
         failure = replace(failure, where=_server(failure.address.location))
         return sentence(failure, error, _BY_NAME, _BY_STATUS)
+
+
+@cache
+def _session(proxies: tuple[tuple[str, str], ...], silence: float) -> URLLib3Session:
+    """Connections through the proxies that the environment names for a server; ``silence`` is in seconds."""
+    return URLLib3Session(
+        verify=next((value for name in _CA_VARIABLES if (value := os.environ.get(name))), True),
+        proxies=dict(proxies),
+        timeout=(limits.CONNECTING.value, silence),
+        max_pool_connections=_MAX_CONNECTIONS,
+    )
 
 
 def _as_boto3_gives_it(response: Any, address: WebAddress, tried: int) -> dict[str, Any]:

@@ -92,39 +92,31 @@ def _read_only(name: str, why: str) -> str:
 
 
 def _lock_and_check(path: Path, real: Path, descriptor: int, disk: Disk) -> LockedFile:
-    name = visible(real.name)
+    name, warnings, is_locked = visible(real.name), list[str](), True
     try:
         status = disk.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise EditError(f"{name} was not changed: it is not a regular file.")
-        warnings, unlocked = _name_warnings(path, real, status, disk), _lock(name, descriptor, disk)
+        if stat.S_ISLNK(disk.lstat(path).st_mode):
+            shown = visible(path.name)
+            warnings.append(f"{shown} is a symbolic link; the file that changes is {visible(str(real))}.")
+        if status.st_nlink > 1:
+            warnings.append(f"{name} has {status.st_nlink} names (hard links); the change affects all of them.")
+        try:
+            disk.lock(descriptor)
+        except BlockingIOError as error:
+            raise EditError(
+                f"{name} was not changed: another program has locked it. Try again when that is done."
+            ) from error
+        except OSError as error:
+            if error.errno not in NO_LOCKS:
+                raise
+            is_locked = False
+            warnings.append(f"This file system cannot lock {name}: no other program may change it at the same time.")
         status = disk.fstat(descriptor)  # include the changes of an editor that had the lock until now
-        file = LockedFile(disk, real, descriptor, Identity.of(status), warnings + unlocked, not unlocked)
+        file = LockedFile(disk, real, descriptor, Identity.of(status), tuple(warnings), is_locked)
         if file.in_place():
             return file
     except OSError as error:
         raise EditError(f"{name} was not changed: it cannot be accessed ({reason(error)}).") from error
     raise EditError(f"{name} was not changed: it has been removed or replaced. Open it again.")
-
-
-def _name_warnings(path: Path, real: Path, status: os.stat_result, disk: Disk) -> tuple[str, ...]:
-    warnings: tuple[str, ...] = ()
-    if stat.S_ISLNK(disk.lstat(path).st_mode):
-        warnings += (f"{visible(path.name)} is a symbolic link; the file that changes is {visible(str(real))}.",)
-    if status.st_nlink > 1:
-        warnings += (f"{visible(real.name)} has {status.st_nlink} names (hard links); the change affects all of them.",)
-    return warnings
-
-
-def _lock(name: str, descriptor: int, disk: Disk) -> tuple[str, ...]:
-    try:
-        disk.lock(descriptor)
-    except BlockingIOError as error:
-        raise EditError(
-            f"{name} was not changed: another program has locked it. Try again when that is done."
-        ) from error
-    except OSError as error:
-        if error.errno not in NO_LOCKS:
-            raise
-        return (f"This file system cannot lock {name}: no other program may change it at the same time.",)
-    return ()
