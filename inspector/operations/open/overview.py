@@ -43,24 +43,20 @@ class _RolePainter:
         self._progress = progress
         self._sparing = sparing
 
-    def paint(self, fields: Sequence[Field], role: Role, family: Family | None, stop: int) -> None:
+    def paint(self, fields: Sequence[Field], inherited: Role, around: Family | None, stop: int) -> None:
         """Paint fields that end at ``stop`` at the latest, in a field of this role and family."""
         if isinstance(fields, FieldTable):
-            self._table(fields, role, family, stop)
+            self._table(fields, inherited, around, stop)
             return
         for field in fields:
-            self._field(field, role, family)
-
-    def _field(self, field: Field, inherited: Role, around: Family | None) -> None:
-        self._progress.advance(0)
-        role, family = role_of(field.kind, inherited), family_of(field.kind, around)
-        if field.children:
-            self.paint(field.children, role, family, field.spans[-1].stop if field.spans else self._size)
-            return
-        bit = role_bit(role) | (0 if family is None else family_bit(family))
-        for span in field.spans:
-            if span.size > 0:
-                self._mark(span, bit)
+            self._progress.advance(0)
+            role, family = role_of(field.kind, inherited), family_of(field.kind, around)
+            if field.children:
+                self.paint(field.children, role, family, field.spans[-1].stop if field.spans else self._size)
+                continue
+            for span in field.spans:
+                if span.size > 0:
+                    self._mark(span, role_bit(role) | (0 if family is None else family_bit(family)))
 
     def _mark(self, span: Span, bits: int) -> None:
         for row in range(self._first(span.start), self._last(span.stop) + 1):
@@ -95,25 +91,14 @@ class _RolePainter:
                 further.append(at)
                 at += 1
         for at in further:
-            if self._sparing:
-                self._unread(table, at, limit)
-            elif not self._is_shown(table, at, limit):
-                self._field(table[at], role, family)
-
-    def _is_shown(self, table: FieldTable, at: int, limit: int) -> bool:
-        """Whether each stretch that a row reaches has all roles that the row may have."""
-        start, roles = table.starts[at], table.role_set(at)
-        stop = table.starts[at + 1] if at + 1 < len(table) else limit
-        reached = self.sets[self._first(start) : self._last(stop) + 1] if stop > start else ()
-        return len(reached) > 0 and all(each & roles == roles for each in reached)
-
-    def _unread(self, table: FieldTable, at: int, limit: int) -> None:
-        """A row as it is known without making it."""
-        start, roles = table.starts[at], table.role_set(at)
-        stop = table.starts[at + 1] if at + 1 < len(table) else limit
-        if stop > start:
-            self._mark(Span(start, start + 1), roles)
-            self._mark(Span(start, stop), roles & _DATA_BITS or roles)
+            start, roles = starts[at], table.role_set(at)
+            stop = starts[at + 1] if at + 1 < len(starts) else limit
+            reached = self.sets[self._first(start) : self._last(stop) + 1] if stop > start else ()
+            if not self._sparing and not (reached and all(each & roles == roles for each in reached)):
+                self.paint((table[at],), role, family, limit)
+            elif self._sparing and stop > start:  # as it is known without making it
+                self._mark(Span(start, start + 1), roles)
+                self._mark(Span(start, stop), roles & _DATA_BITS or roles)
 
 
 def _sets(table: FieldTable, first: int, stop: int) -> int:
