@@ -21,7 +21,6 @@ from msgspec import Struct
 
 from inspector.core.program.log import log_in_worker
 from inspector.core.program.progress import Progress
-from inspector.operations.jobs.subprogress import SharedMemoryProgress
 from inspector.sources.web.address import known_after, learn
 
 Task = TypeVar("Task")
@@ -216,12 +215,20 @@ def _blocked(*names: str) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class _Heartbeat(SharedMemoryProgress):
-    """The progress of one worker, which also counts heartbeats in memory that its parent reads."""
+class _Heartbeat(Progress):
+    """The progress of one worker: bytes done over all archives, and heartbeats, in memory that its parent reads."""
 
     def __init__(self, counts: MutableSequence[int], beats: MutableSequence[int], place: int) -> None:
-        super().__init__(counts, place)
-        self._beats = beats
+        self._counts, self._beats, self._place = counts, beats, place
+        super().__init__()
+
+    @property
+    def done(self) -> int:
+        return self._counts[self._place]
+
+    @done.setter
+    def done(self, done: int) -> None:
+        self._counts[self._place] = done
 
     def advance(self, count: int) -> None:
         self._beats[self._place] += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, MutableSequence, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import TypeVar
 
@@ -116,21 +116,3 @@ def map_with_progress(
             progress.done = max(progress.done, before)
             progress.advance(0)
             yield answer
-
-
-class SharedMemoryProgress(Progress):
-    """A progress whose ``done`` is ``counts[place]``, in memory that other processes read."""
-
-    def __init__(self, counts: MutableSequence[int], place: int) -> None:
-        self._counts = counts
-        self._place = place
-        super().__init__()
-
-    @property
-    def done(self) -> int:
-        """Bytes done in this process, over all archives."""
-        return self._counts[self._place]
-
-    @done.setter
-    def done(self, done: int) -> None:
-        self._counts[self._place] = done

@@ -87,6 +87,9 @@ class Layers:
                 LayerInfo(at, LayerKind.FILE, title, archive.source.size), archive.source, archive, at
             )
 
+    def __contains__(self, number: int) -> bool:
+        return number in self._all
+
     def infos(self) -> tuple[LayerInfo, ...]:
         """All layers, sorted by number."""
         return tuple(layer.info for _, layer in sorted(self._all.copy().items()))
@@ -105,19 +108,12 @@ class Layers:
         self._add(LayerKind.INNER, "Inner stream", archive.inner, self._all[at], None)
         return True
 
-    def content(self, member: int) -> Layer | None:
-        """The layer of a member's content, if it exists."""
-        return next((layer for layer in self._contents() if layer.info.member == member), None)
-
     def add_content(self, title: str, source: Source, at: int, member: int) -> Layer:
         """Add a member's content; the oldest content is removed if there are too many."""
-        contents = self._contents()
+        contents = [number for number, layer in self._all.items() if layer.info.kind is LayerKind.CONTENT]
         if len(contents) >= MAX_CONTENTS:
-            del self._all[contents[0].info.layer]
+            del self._all[contents[0]]
         return self._add(LayerKind.CONTENT, title, source, self._all[at], member)
-
-    def _contents(self) -> list[Layer]:
-        return [layer for layer in self._all.values() if layer.info.kind is LayerKind.CONTENT]
 
     def _add(self, kind: LayerKind, title: str, source: Source, file: Layer, member: int | None) -> Layer:
         info = LayerInfo(self._next, kind, title, source.size, member)

@@ -502,7 +502,7 @@ class Reading(SessionState):
         now = self.now
         at, local = now.location.find(index)
         known = now.contents.get(index)
-        if known is not None and now.layers.content(index) is not None:
+        if known is not None and known.layer.layer in now.layers:
             return known
         source, sentence = decoded_content(now.archives[at], local, progress)
         layer = now.layers.add_content(visible(now.location.path(index)), source, at, index)
