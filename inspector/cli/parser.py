@@ -70,6 +70,11 @@ COMMANDS = {
         "replay --append readme.txt --matrix backup.rca",
         not_sound="with --at: the archive at that point is not sound",
     ),
+    "entropy": Command(
+        "show what the bytes look like: zeros, text, compressed or random",
+        "entropy --blocks 8 photos.caf",
+        reads_standard_input=True,
+    ),
     "scan": Command(
         "find archives and fragments of them in any bytes: disk images, rescued files, several in one file",
         "scan photos.caf",

@@ -144,3 +144,13 @@ def test_a_prefix_is_audited_once(bucket: Bucket, output: Output, tmp_path: Path
     log.forget()
     assert output(*arguments, f"s3://{BUCKET}/audit/")[0] == status
     assert all(each.listing for each in log.requests()), "what is finished is not read again"
+
+
+def test_without_a_checksum_of_the_server_nothing_is_proved(bucket: Bucket, output: Output, tmp_path: Path) -> None:
+    """This radosgw takes a checksum with an object and does not keep it; newer ones keep it."""
+    body = taco(10, tmp_path)
+    bucket.client.put_object(Bucket=BUCKET, Key="proof.tacozip", Body=body, ChecksumAlgorithm="CRC32")
+    location = f"s3://{BUCKET}/proof.tacozip"
+    kept = bucket.client.head_object(Bucket=BUCKET, Key="proof.tacozip", ChecksumMode="ENABLED").get("ChecksumCRC32")
+    status, said = output("check", "--by-checksum", *bucket.options, location)
+    assert (status, "the server keeps no CRC-32 of the whole object" in said) == ((2, True) if not kept else (0, False))

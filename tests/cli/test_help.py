@@ -119,6 +119,6 @@ def test_no_name_of_a_command_runs_into_what_it_does() -> None:
 @pytest.mark.parametrize("wrong", ["0", "-3", "many"])
 def test_a_number_that_cannot_be_is_wrong_usage(run: Run, capfd: pytest.CaptureFixture[str], wrong: str) -> None:
     with pytest.raises(SystemExit) as ended:
-        run("dump", f"--depth={wrong}", "any")
+        run("entropy", f"--blocks={wrong}", "any")
     assert ended.value.code == 2
     assert "it must be" in capfd.readouterr().err

@@ -94,7 +94,7 @@ def test_a_keyboard_is_not_waited_for(run: Run, monkeypatch: pytest.MonkeyPatch)
 def test_what_cannot_read_a_pipe_says_what_can(arguments: tuple[str, ...], run: Run) -> None:
     status, out, err = run(*arguments)
     assert (status, out) == (2, "")
-    able = "list, dump, check, trace, scan, cat and extract"
+    able = "list, dump, check, trace, entropy, scan, cat and extract"
     assert f"{arguments[0]} cannot read standard input; {able} can." in err
 
 

@@ -14,21 +14,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.__main__ import main
+from inspector.core.field import Field, locate
+from inspector.core.kinds import Kind
 from inspector.core.limits import BOUNDS, Bounds
 from inspector.core.member import SHARED
+from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
+from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.formats._tar import extension
 from inspector.formats._zip import check
 from inspector.formats._zip.directory import DirectoryWalk
 from inspector.formats.caf.locate import caf_end
 from inspector.formats.caf.scan import Scanner
+from inspector.operations.bytes.expressions import Places
 from inspector.operations.check.checking import check_archive
 from inspector.operations.open import opening
 from inspector.operations.open.opening import Opened
 from tests.hostile import bombs
-from tests.hostile.bounds import memory_for, output_of, seconds_for
+from tests.hostile.bounds import OUTPUT_PER_BYTE, memory_for, output_of, seconds_for
 from tests.operations.archives import opened as session
 
 
@@ -135,6 +140,37 @@ def test_a_name_for_all_members_is_used_only_if_it_is_no_longer_than_a_header() 
     assert "not used" in next(each.message for each in archive.findings if each.code == "tar-pax-global")
     archive, _ = decoded(bombs.one_name(3, 500), "a.tar")
     assert {member.path for member in archive.members} == {b"n" * 500}
+
+
+def test_what_a_byte_stands_in_is_found_without_looking_at_all_that_stands_before() -> None:
+    archive, _ = decoded(bombs.pax_headers(100), "a.tar")
+    places = Places(archive.fields)
+    for offset in range(0, 100 * 1024, 389):
+        names = [visible(field.label or field.name) for _, field in locate(archive.fields, offset)]
+        assert places.field_text(offset) == " > ".join(names)
+    looked_at: list[int] = []
+
+    class Counted(tuple[Field, ...]):
+        def __getitem__(self, row: Any) -> Any:
+            looked_at.append(row)
+            return super().__getitem__(row)
+
+        def __iter__(self) -> Iterator[Field]:
+            for row in range(len(self)):
+                yield self[row]
+
+    places = Places(Counted(Field(f"{row}", Kind.BYTES, (Span(row, row + 1),)) for row in range(1_000)))
+    assert [places.field_text(offset) for offset in range(1_000)] == [f"{row}" for row in range(1_000)]
+    assert len(looked_at) <= 3_000
+
+
+def test_a_long_label_is_told_beside_each_string_in_part() -> None:
+    name = b"abcd\1" * 13_000
+    archive, _ = decoded(bombs.named(name), "a.zip")
+    places = Places(archive.fields)
+    offsets = range(30, 30 + len(name), 5)
+    assert sum(len(places.field_text(offset)) for offset in offsets) <= len(name) * OUTPUT_PER_BYTE
+    assert places.field_text(30).endswith("… > local header > file name")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,8 @@
-"""``check``: whether archives are sound, and if not, what is wrong and where."""
+"""``check``: whether archives are sound, and if not, what is wrong and where.
+
+``check --by-checksum`` reads no member: it compares what an archive on S3 records with the checksum that S3 keeps of
+the whole object.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -31,6 +35,7 @@ from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.audit.audit import check_many
 from inspector.operations.audit.targets import expanded
+from inspector.operations.check.proof import Proof, ProofResult, prove
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED
 from inspector.operations.protocol.check_views import CheckTarget, ReportKind
@@ -40,6 +45,7 @@ if TYPE_CHECKING:
 
 _MAX_NAMES = 3
 """Names in one message; the rest are counted."""
+_PROOF_STATUS = {Proof.PROVED: FINE, Proof.CONTRADICTED: NOT_SOUND, Proof.IMPOSSIBLE: UNREADABLE}
 
 
 OPTIONS = (
@@ -47,6 +53,11 @@ OPTIONS = (
         "locations", metavar="LOCATION", nargs="+", help="a file, a folder, or s3://bucket/key; - is standard input"
     ),
     Option("--strict", action="store_true", help="warnings count: exit with 1 for them too"),
+    Option(
+        "--by-checksum",
+        action="store_true",
+        help="read no member: compare what the archive records with the CRC-32 that S3 keeps of the whole object",
+    ),
     Option(
         "--report",
         metavar="FILE",
@@ -62,6 +73,8 @@ OPTIONS = (
 
 def run(options: argparse.Namespace) -> int:
     """Check every location and return the exit status: that of the worst one."""
+    if options.by_checksum:
+        return _run_by_checksum(options)
     kind = ReportKind.JSON if options.json else ReportKind.TEXT
     progress = Progress()
     report = _report_file(options)
@@ -170,3 +183,32 @@ def status_of(state: str, strict: bool) -> int:
         return UNREADABLE
     fine = state in (State.SOUND, UNCHECKED, NO_ARCHIVE) or (state == State.WARNING and not strict)
     return FINE if fine else NOT_SOUND
+
+
+# ---- by checksum -------------------------------------------------------------------------------------------------
+
+
+def _run_by_checksum(options: argparse.Namespace) -> int:
+    """Compare checksums at every location and return the exit status: that of the worst one. Raises SourceError."""
+    status = FINE
+    with Lines(as_json=options.json) as out:
+        for location in options.locations:
+            with ProgressBar(Progress()) as progress:
+                result = prove(location, progress, connection_of(options))
+            status = max(status, _PROOF_STATUS[result.proof])
+            out.row(_proof_object(location, result), visible(result.sentence))
+            out.flush()
+    return status
+
+
+def _proof_object(location: str, result: ProofResult) -> dict[str, Any]:
+    return {
+        "source": location,
+        "proof": str(result.proof),
+        "sentence": result.sentence,
+        "members": result.members,
+        "kept": None if result.server_crc32 is None else f"crc32:{result.server_crc32:08x}",
+        "made": None if result.archive_crc32 is None else f"crc32:{result.archive_crc32:08x}",
+        "read": result.bytes_read,
+        "requests": result.requests,
+    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -21,6 +21,7 @@ from inspector.drawing.byte_class import (
     TEXT_BYTES,
     UTF8_BYTES,
     ByteClass,
+    Look,
     is_repeated,
     is_utf8,
     look_of,
@@ -109,6 +110,24 @@ def _counts(blocks: Array) -> Array:
         return counts
     places = np.add(blocks, (np.arange(rows, dtype=np.intp) << 8)[:, None], dtype=np.intp)
     return np.bincount(places.ravel(), minlength=rows << 8).reshape(rows, 256)
+
+
+def alike(source: Source, progress: Progress) -> Iterator[tuple[Span, Look]]:
+    """All of a source: stretches of blocks of one class, with their mean entropy. Raises SourceError and Cancelled."""
+    block = SMALL_BLOCK if source.size < SMALL_FILE else LARGE_BLOCK
+    progress.begin("Measuring entropy", source.size)
+    number, start, sizes, weighed = -1, 0, 0, 0.0
+    for at in range(0, source.size, READ_BYTES):
+        data = source.read(at, READ_BYTES)
+        for row, (each, bits) in enumerate(zip(*(found.tolist() for found in looks(data, block)), strict=True)):
+            size = min(block, len(data) - row * block)
+            if each != number and sizes:
+                yield Span(start, start + sizes), Look(CLASSES[number], weighed / sizes)
+                start, sizes, weighed = start + sizes, 0, 0.0
+            number, sizes, weighed = each, sizes + size, weighed + bits * size
+        progress.advance(len(data))
+    if sizes:
+        yield Span(start, start + sizes), Look(CLASSES[number], weighed / sizes)
 
 
 # ---- bands -----------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Expressions that lead to a byte.
+"""Expressions that lead to a byte, and in words where a byte is.
 
 ``1024``, ``0x400``, ``+16`` and ``-16`` from the caret, ``start``, ``end``, ``end-4``, the name of a field (``footer``,
 ``central directory``; upper or lower case, spaces or underscores), one of several (``block[10]``, ``entry[3]``),
@@ -10,13 +10,15 @@ everything else from 0.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from inspector.core.field import Field
+from inspector.core.field import Field, FieldTable
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
+from inspector.core.span import Span
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import find_member
 from inspector.operations.open.opening import Opened
@@ -30,6 +32,8 @@ OWN_WORDS = ("start", "end")
 """What they mean is the same in every layer, so they cannot be words of a kind."""
 MAX_SUGGESTIONS = 8
 """Words that are named where one leads nowhere."""
+MAX_LABEL = 256
+"""Characters of a field's label: a file's name may have as many bytes as it likes."""
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<sign>[+-])"
@@ -190,3 +194,50 @@ def place_in(archive: Opened, expression: str) -> int:
     if at == size:
         raise OperationError(f"Byte {at:,} is not there: it is where the file ends.")
     return at
+
+
+# ---- where a byte is -------------------------------------------------------------------------------------------------
+
+_Level = FieldTable | list[tuple[int, int, Field]]
+"""Fields beside each other: a table, which finds its rows itself, or each piece of each in order."""
+
+
+class Places:
+    """The fields that own bytes, for very many offsets that ascend: what is around one is kept for the next."""
+
+    def __init__(self, fields: Sequence[Field]) -> None:
+        self._around: list[tuple[Span, str, _Level]] = [(Span(0, 0), "", _level(fields))]
+
+    def field_text(self, offset: int) -> str:
+        """The names of the fields that own a byte, the outermost first; empty where none does."""
+        around = self._around
+        while len(around) > 1 and not around[-1][0].start <= offset < around[-1][0].stop:
+            around.pop()
+        while (found := _owner(around[-1][2], offset)) is not None:
+            field, span = found
+            # Of a name of a million characters no more is made visible than is kept.
+            label = visible((field.label or field.name)[: MAX_LABEL + 1])
+            label = label if len(label) <= MAX_LABEL else label[: MAX_LABEL - 1] + "…"
+            outer = around[-1][1]
+            around.append((span, f"{outer} > {label}" if outer else label, _level(field.children)))
+        return around[-1][1]
+
+
+def _level(fields: Sequence[Field]) -> _Level:
+    if isinstance(fields, FieldTable):
+        return fields
+    pieces = [(*span, field) for field in fields for span in field.spans if span.size > 0]
+    return sorted(pieces, key=lambda piece: piece[0])
+
+
+def _owner(level: _Level, offset: int) -> tuple[Field, Span] | None:
+    """The field that owns the byte, and the piece of it in which the byte is."""
+    if isinstance(level, FieldTable):
+        rows = map(level.__getitem__, level.rows(offset, offset + 1))
+        pieces = ((field, span) for field in rows for span in field.spans)
+        return next((each for each in pieces if each[1].start <= offset < each[1].stop), None)
+    at = bisect_right(level, offset, key=lambda piece: piece[0]) - 1
+    if at < 0 or offset >= level[at][1]:
+        return None
+    start, stop, field = level[at]
+    return field, Span(start, stop)

@@ -514,6 +514,7 @@ def test_a_query_is_in_nothing_that_is_shown_or_kept(
         *(["find", where, "a"] for where in (address, other)),
         *(["append", where, "here.zip"] for where in (address, other)),
         ["repair", "--dry-run", "--json", address],
+        ["check", "--by-checksum", address],
         ["list", "--endpoint-url", f"http://u:{SECRET}@127.0.0.1:1", "s3://a/b"],
     ]
     for number, command in enumerate(commands):

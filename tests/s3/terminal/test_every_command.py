@@ -193,7 +193,8 @@ def test_a_command_answers_as_here_or_says_why_not(
     for at, archive in enumerate(archives):
         right = bench.there(command, archive)
         assert "because of a bug" not in right.said
-        assert comparable(bench.here(command, archive), command, archive) == comparable(right, command, archive)
+        if command != "check --by-checksum":  # that asks the server
+            assert comparable(bench.here(command, archive), command, archive) == comparable(right, command, archive)
         chosen = faults[at % 3 :: 3] if every else [faults[number % len(faults)]]
         for step, (name, fault) in enumerate(chosen):
             stages = {STAGES[(number + at + step) % len(STAGES)], 0} if every else {STAGES[(number + step) % 3]}

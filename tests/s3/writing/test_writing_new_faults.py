@@ -114,13 +114,18 @@ def test_what_is_left_of_a_cancelled_one_is_said(store: Store, tmp_path: Path) -
 
 @pytest.mark.usefixtures("small_parts")
 @pytest.mark.parametrize("sizes", [[1], [6 * MEBI, 7 * MEBI]], ids=["small", "large"])
-def test_the_server_keeps_a_checksum_of_the_whole_object(store: Store, tmp_path: Path, sizes: list[int]) -> None:
+def test_the_server_keeps_a_checksum_by_which_it_can_be_checked(
+    store: Store, tmp_path: Path, sizes: list[int], capsys: pytest.CaptureFixture[str]
+) -> None:
     plant(tmp_path / "tree", {f"{number}.bin": bytes([number]) * size for number, size in enumerate(sizes)})
     location = f"{HERE}/new/proof-{len(sizes)}.taco"
     assert main(["create", "taco", location, str(tmp_path / "tree"), *store.options]) == 0
 
     key = location.removeprefix(f"{HERE}/")
     assert store.open(location).kept_crc32() == zlib.crc32(content(store, key))
+    store.proxy.reset()
+    assert main(["check", "--by-checksum", location, *store.options]) == 0, capsys.readouterr().err
+    assert store.proxy.moved < 2 * MEBI, "no member is read"
 
 
 @pytest.mark.usefixtures("small_parts")
