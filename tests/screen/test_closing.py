@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,15 +41,6 @@ def opened(start: Start, path: Path) -> Program:
 
 
 @pytest.mark.sweep
-def test_a_window_with_nothing_unfinished_closes(start: Start, sample: Sample) -> None:
-    program = opened(start, sample("journey.caf"))
-
-    program.close()
-
-    assert program.ended() == 0
-
-
-@pytest.mark.sweep
 def test_work_under_way_asks(start: Start, endless: Path) -> None:
     program = opened(start, endless)
     program.keys("ctrl+k")
@@ -66,27 +56,6 @@ def test_work_under_way_asks(start: Start, endless: Path) -> None:
     program.says(ASKED)
     program.click(program.enabled("push button", "Close"))
     assert program.ended() == 0
-
-
-@pytest.mark.sweep
-def test_a_change_that_is_not_written_asks(start: Start, sample: Sample, tmp_path: Path) -> None:
-    path = Path(shutil.copyfile(sample("journey.caf"), tmp_path / "mine.caf"))
-    before = path.read_bytes()
-    program = opened(start, path)
-    program.keys("ctrl+shift+b")
-    program.write("ff")
-    program.says("Changes (1)")
-
-    program.close()
-    program.says(f"{ASKED} an unwritten change of mine.caf.")
-    program.keys("Escape")
-    until(lambda: ASKED not in " ".join(program.texts()), program.texts)
-    program.close()
-    program.says(ASKED)
-    program.click(program.enabled("push button", "Close"))
-
-    assert program.ended() == 0
-    assert path.read_bytes() == before
 
 
 @pytest.mark.sweep

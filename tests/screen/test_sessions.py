@@ -32,16 +32,6 @@ def reopened(program: Program) -> None:
 
 
 @pytest.mark.sweep
-def test_a_session_is_taken_up_where_it_ended(used: Program, start: Start) -> None:
-    used.close()
-    assert used.ended() == 0
-
-    again = start()
-    again.appear()
-    reopened(again)
-
-
-@pytest.mark.sweep
 def test_so_is_one_that_was_killed(used: Program, start: Start, home: dict[str, str]) -> None:
     def kept() -> bool:
         settings = [path for path in Path(home["XDG_CONFIG_HOME"]).rglob("*.ini") if path.is_file()]

@@ -1,14 +1,25 @@
-"""Actions: declared where they are done, each in one menu, and possible when what it needs is there."""
+"""Actions: each in one menu, explained, and possible when what it needs is there; and menus that messages name."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from operator import attrgetter
+from pathlib import Path
 
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QStandardItemModel
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QTableView, QTreeView, QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.actions.actions import ACTIONS
+from inspector.core.kinds import declared_kinds
+from inspector.core.program.hints import Hint
+from inspector.gui.app.actions.actions import ACTIONS, menu_of
 from inspector.gui.app.window import Window
-from tests.gui.conftest import Show, press, settle
+from inspector.gui.ipc.worker import HINT_TEXTS
+from inspector.gui.kit.help_texts import COLUMNS, PANEL_LABELS, PANELS
+from inspector.gui.panels.s3_connection import ConnectionForm
+from inspector.gui.tabs.new_archive import NewArchiveTab
+from tests.gui.conftest import Show, every_panel, press, settle
 
 
 def test_each_has_a_name_of_its_own_and_what_it_does_is_there(window: Window) -> None:
@@ -33,3 +44,66 @@ def test_each_can_be_done_when_what_it_needs_is_there(window: Window, show: Show
     tab.document.select_member(0, "test")
     settle(qtbot, window)
     assert possible("show_content", "back") == [True, True]
+
+
+# ---- what messages name ----------------------------------------------------------------------------------------------
+
+
+TITLES = {f"{menu_of(command.name)} > {command.text.replace('&', '').rstrip('…')}" for command in ACTIONS}
+
+
+def test_every_menu_named_exists() -> None:
+    named = {part for word in HINT_TEXTS.values() for part in word.split(", in ") if " > " in part}
+    assert named
+    assert named <= TITLES
+
+
+def test_every_box_named_exists(window: Window) -> None:
+    window.create_actions.new_archive()
+    tab = window.tabs.currentWidget()
+    assert isinstance(tab, NewArchiveTab)
+    labels = [button.text().replace("&", "") for button in tab.findChildren(QAbstractButton)]
+    for hint in (Hint.OVERWRITE, Hint.FIRST_KEY):
+        assert any(label.startswith(HINT_TEXTS[hint]) for label in labels), hint
+
+
+def test_the_form_says_how_to_ask_without_signing(window: Window) -> None:
+    form = ConnectionForm()
+    form.setParent(window)
+    assert form.anonymous.text().replace("&", "").startswith(HINT_TEXTS[Hint.UNSIGNED].partition(",")[0])
+
+
+# ---- explanations ----------------------------------------------------------------------------------------------------
+
+
+ROOT = Path(__file__).parents[3] / "resources" / "samples"
+
+
+def views(root: QWidget) -> Iterator[QAbstractItemView]:
+    for view in (*root.findChildren(QTreeView), *root.findChildren(QTableView)):
+        if view.model() is not None and view.model().objectName() and not isinstance(view.model(), QStandardItemModel):
+            yield view
+
+
+def test_every_column_of_every_view_is_explained(show: Show, window: Window) -> None:
+    every_panel(show(ROOT / "weather"))
+    for name in ("new_archive", "new_audit", "show_keys"):
+        press(window, name)
+    seen = set()
+    for view in views(window):
+        model = view.model()
+        seen.add(view.accessibleName())
+        for column in range(model.columnCount()):
+            title, tip = (
+                model.headerData(column, Qt.Orientation.Horizontal, role)
+                for role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole)
+            )
+            where = f"COLUMNS[{view.accessibleName()!r}] of inspector/gui/kit/help_texts.py"
+            assert tip, f"{where} does not say what {title!r} holds."
+    assert seen >= set(COLUMNS)
+
+
+def test_every_action_panel_and_kind_of_field_says_what_it_is(window: Window) -> None:
+    assert [action.name for action in ACTIONS if not window.actions_[action.name].toolTip()] == []
+    assert set(PANELS) == set(PANEL_LABELS)
+    assert all(text.endswith(".") for text in (*(kind.meaning for kind in declared_kinds()), *PANELS.values()))

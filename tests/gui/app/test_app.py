@@ -1,7 +1,8 @@
-"""The program from outside: a picture of the window without a screen."""
+"""The program from outside: a picture of the window without a screen, and its reference cycles."""
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -11,12 +12,14 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.__main__ import main
 from inspector.gui.app import app
 from inspector.gui.app.window import Window
 from tests.gui.conftest import WAIT
+from tests.patience import PATIENCE
 from tests.sweeping import in_the_sweep
 
 Sample = Callable[[str], Path]
@@ -108,3 +111,52 @@ def test_a_start_begins_with_what_takes_longest(
     own = os.environ | {"XDG_CONFIG_HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
     ran = subprocess.run(command, capture_output=True, text=True, cwd=root, env=own, check=False)
     assert (ran.stdout.splitlines(), ran.returncode) == (done, 0), ran.stderr
+
+
+# ---- reference cycles ------------------------------------------------------------------------------------------------
+
+
+STORY = """
+import gc, sys, threading
+from PySide6.QtCore import QObject, Qt, QTimer
+from inspector.gui.app.app import application
+
+def make_much():
+    first, second, third = gc.get_threshold()
+    kept = [[number] for number in range(2 * (first + 1) * (second + 1) * (third + 1))]
+
+gone = []
+application = application()
+knot = QObject()
+child = QObject(knot)
+child.destroyed.connect(lambda: gone.append(threading.get_ident()), Qt.ConnectionType.DirectConnection)
+knot.itself = knot
+del knot, child
+other = threading.Thread(target=make_much)
+other.start()
+other.join()
+assert gone == [], "another thread has taken it apart"
+kept = []
+
+def look():
+    kept.extend([number] for number in range(2_000))
+    if gone:
+        application.quit()
+
+timer = QTimer()
+timer.timeout.connect(look)
+timer.start(0)
+application.exec()
+assert gone == [threading.get_ident()]
+"""
+
+
+def test_what_holds_itself_goes_in_the_thread_of_the_event_loop(root: Path) -> None:
+    command = [sys.executable, "-c", STORY]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_the_program_is_made_of_is_not_looked_through_again(qapp: QApplication) -> None:
+    assert gc.get_freeze_count() > 10_000
+    assert not any(each is type(qapp) for each in gc.get_objects())

@@ -1,4 +1,4 @@
-"""Tabs that can be told apart: by folder, by a mark of what is not written, and in a list where there are many."""
+"""Tabs that can be told apart, and many archives opened at once: each is read when its tab is first shown."""
 
 from __future__ import annotations
 
@@ -15,16 +15,13 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.command_palette import CommandPalette
 from inspector.gui.app.tabs import MIN_TITLE_CHARS, distinct
 from inspector.gui.app.window import Window
+from inspector.operations.protocol.views import Stage
 from tests.gui.conftest import Sample, Show, dialog_of, press, previewed, settle
 
-NAMES = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=4).map(lambda parts: "/" + "/".join(parts))
+PATHS = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=4).map(lambda parts: "/" + "/".join(parts))
 
 
-def texts(window: Window) -> list[str]:
-    return [window.tabs.tabText(at) for at in range(window.tabs.count())]
-
-
-@given(st.lists(NAMES, unique=True, max_size=8))
+@given(st.lists(PATHS, unique=True, max_size=8))
 def test_no_two_locations_are_called_alike(locations: list[str]) -> None:
     assert len(set(distinct(locations))) == len(locations)
 
@@ -49,14 +46,14 @@ def test_the_folder_goes_again_with_the_other_tab_and_changes_that_are_not_writt
         (tmp_path / folder).mkdir()
         shutil.copyfile(sample("journey.caf"), tmp_path / folder / "x.caf")
         tab = show(tmp_path / folder / "x.caf")
-    assert texts(window) == ["x.caf — one", "x.caf — two"]
+    assert names(window) == ["x.caf — one", "x.caf — two"]
     window.tabs.tabCloseRequested.emit(0)
-    assert texts(window) == ["x.caf"]
+    assert names(window) == ["x.caf"]
 
     assert not window.isWindowModified()
     tab.editing.overwrite(0, b"C", b"X")
     previewed(qtbot, window, tab)
-    assert texts(window) == ["* x.caf"]
+    assert names(window) == ["* x.caf"]
     assert "unwritten changes" in window.tabs.bar.accessibleTabName(0)
     assert window.isWindowModified()
     assert window.windowTitle().startswith("x.caf[*]")
@@ -64,7 +61,7 @@ def test_the_folder_goes_again_with_the_other_tab_and_changes_that_are_not_writt
     assert not window.isWindowModified()
     window.tabs.setCurrentIndex(0)
     press(window, "discard")
-    assert texts(window) == ["x.caf · sound", "plain.tar"]  # looking at the change checked it
+    assert names(window) == ["x.caf · sound", "plain.tar"]  # looking at the change checked it
     assert not window.isWindowModified()
 
 
@@ -90,3 +87,63 @@ def test_many_tabs_keep_names_that_say_something_and_are_listed(
     qtbot.keyClick(listed.query, Qt.Key.Key_Return)
     settle(qtbot, window)
     assert window.tabs.currentIndex() == 3
+
+
+# ---- many at once ----------------------------------------------------------------------------------------------------
+
+
+NAMES = ["journey.caf", "two-chunks.rca", "plain.zip"]
+
+
+@pytest.fixture
+def many(window: Window, qtbot: QtBot, sample: Sample) -> Window:
+    window.open_locations([str(sample(name)) for name in NAMES])
+    settle(qtbot, window)
+    return window
+
+
+def names(window: Window) -> list[str]:
+    return [window.tabs.tabText(at) for at in range(window.tabs.count())]
+
+
+def read(window: Window) -> list[str]:
+    """What has a process of its own."""
+    assert all(tab.document.status.stage is Stage.READY for tab in window.tabs.all())
+    return [tab.document.name for tab in window.tabs.all()]
+
+
+def test_only_what_is_shown_is_read_and_another_when_it_is_shown(many: Window, qtbot: QtBot) -> None:
+    assert names(many) == NAMES
+    assert read(many) == NAMES[2:]
+    assert list(many.settings.recent)[::-1] == [many.tabs.tabToolTip(at) for at in range(3)]
+    many.tabs.setCurrentIndex(0)
+    settle(qtbot, many)
+    assert names(many) == NAMES
+    assert read(many) == [NAMES[0], NAMES[2]]
+    assert many.tabs.currentIndex() == 0
+    assert many.windowTitle().startswith(NAMES[0])
+    many.tabs.tabBar().moveTab(1, 2)
+    many.tabs.step(1)
+    many.tabs.step(1)
+    settle(qtbot, many)
+    assert read(many) == names(many) == [NAMES[0], NAMES[2], NAMES[1]]
+
+
+def test_opening_one_that_waits_shows_it(many: Window, qtbot: QtBot, sample: Sample) -> None:
+    many.open_location(str(sample(NAMES[1])))
+    settle(qtbot, many)
+    assert names(many) == NAMES
+    assert read(many) == NAMES[1:]
+    many.open_locations([str(sample(NAMES[0])), str(sample(NAMES[2]))])
+    assert names(many) == NAMES
+    assert many.tabs.currentIndex() == 2
+
+
+def test_closing_shows_and_reads_the_next(many: Window, qtbot: QtBot) -> None:
+    many.tabs.tabCloseRequested.emit(0)
+    assert names(many) == NAMES[1:]
+    many.close_tab()
+    settle(qtbot, many)
+    assert read(many) == names(many) == NAMES[1:2]
+    many.close_tab()
+    assert not many.tabs.count()

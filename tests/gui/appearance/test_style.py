@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication, QTableView, QTreeView
 from pytestqt.qtbot import QtBot
@@ -11,6 +13,7 @@ from inspector.drawing.palette import Scheme
 from inspector.gui.app.window import Window
 from inspector.gui.kit import style, theme
 from inspector.gui.kit.style import GRID, row_height
+from inspector.gui.kit.text import BREAK, DIGEST_GAP, DIGEST_GROUP, MAX_WORD, breakable, without_breaks
 from tests.gui.conftest import Show, settle
 
 
@@ -47,3 +50,41 @@ def test_rows_and_icons_of_panels_have_one_height_no_frame_and_no_style_sheet_of
         edge = tree.mapTo(panel, tree.rect().bottomLeft())
         assert {picture.pixelColor(edge.x(), y).name() for y in range(edge.y() - 8, edge.y())} <= surface
     assert [each for each in QApplication.allWidgets() if each.styleSheet()] == [], "only the program has one"
+
+
+# ---- line breaks in long words ---------------------------------------------------------------------------------------
+
+
+TEXTS = st.text(st.characters(exclude_characters=BREAK), max_size=200)
+
+
+@given(TEXTS)
+def test_what_is_broken_is_whole_again(text: str) -> None:
+    assert without_breaks(breakable(text)) == text
+
+
+@given(TEXTS)
+def test_no_word_stays_too_long(text: str) -> None:
+    assert max((len(word) for word in breakable(text).replace(BREAK, " ").split()), default=0) <= MAX_WORD
+
+
+@given(st.binary(min_size=16, max_size=64))
+def test_digests_are_groups_of_digits(digest: bytes) -> None:
+    text = "a0" + digest.hex()
+    groups = breakable(f"hash {text}.").removeprefix("hash ").removesuffix(".").split(DIGEST_GAP)
+    assert "".join(groups) == text
+    assert {len(group) for group in groups[:-1]} == {DIGEST_GROUP}
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("specification", ["specification"]),
+        ("incomprehensibility", ["incomprehensibility"]),
+        ("a/folder/with/a-name.caf", ["a/", "folder/", "with/", "a-", "name.", "caf"]),
+        ("0x0123456789abcdef0", ["0x0123456789abcdef0"]),
+        ("1234567890123456789", ["1234567890123456789"]),
+    ],
+)
+def test_words_are_broken_behind_separators_only(text: str, pieces: list[str]) -> None:
+    assert breakable(text).split(BREAK) == pieces
