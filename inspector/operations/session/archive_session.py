@@ -39,8 +39,6 @@ from inspector.operations.session.references import References
 from inspector.operations.session.remote import Costs
 from inspector.operations.trace.tracing import StepLog, compare_readers, reader_named, readers_of, trace
 
-MAX_BANDS = 64
-"""Bands that are kept of one state of a location; the oldest are dropped first."""
 MAX_UNREAD = 4_000
 """Spans that no reader read, of which more are not sent."""
 MAX_PAGE = 2_000
@@ -105,15 +103,8 @@ class ArchiveSession(Navigation, Costs, Extracting, References, Overlays):
         from inspector.operations.bytes.classes import bands  # brings numpy
 
         source = self.now.layers[layer].source
-        if is_remote(source):
-            return bands(source, Span(start, stop), rows, progress, self.cached(layer))
-        kept = self.now.bands
-        key = (layer, start, stop, rows)
-        if key not in kept:
-            kept[key] = bands(source, Span(start, stop), rows, progress)
-            while len(kept) > MAX_BANDS:
-                del kept[next(iter(kept))]
-        return kept[key]
+        cached = self.cached(layer) if is_remote(source) else None
+        return bands(source, Span(start, stop), rows, progress, cached)
 
     def diagram(self, progress: Progress, archive: int, offset: int) -> Diagram | None:
         """The shape of what is opened; None where there is nothing to show. Raises SourceError and Cancelled."""

@@ -36,7 +36,6 @@ from inspector.operations.open.opening import Opened, learn
 from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.replay_views import Writes
 from inspector.operations.protocol.views import (
-    Bands,
     Chosen,
     ContentInfo,
     Explanation,
@@ -145,7 +144,6 @@ class Snapshot:
         self.members = MembersView(location, self.marks)
         self.checks = Checks(name, location)
         self.contents: dict[int, ContentInfo] = {}
-        self.bands: dict[tuple[int, int, int, int], Bands] = {}
         self._marks: dict[int, Marks] = {}
         if location.total:
             self.open(0)

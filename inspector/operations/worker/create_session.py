@@ -29,7 +29,7 @@ from inspector.operations.protocol.create_views import (
     InputRow,
 )
 from inspector.operations.session.remote import Connecting
-from inspector.sources.local.file import FileSource, Identity
+from inspector.sources.local.file import FileSource
 from inspector.sources.s3.address import is_s3, parse
 
 MAX_INPUT_ROWS = 5_000
@@ -38,10 +38,6 @@ MAX_INPUT_ROWS = 5_000
 
 class CreateSession(Connecting):
     """Answers CreateRequests, in any order; has no open archive."""
-
-    def __init__(self) -> None:
-        self._names: tuple[Path, Identity, frozenset[bytes]] | None = None
-        """The path, identity and member names of the archive last appended to."""
 
     def look(self, progress: Progress, draft: Draft) -> Contents:
         """What an archive would hold. Raises Cancelled; problems are in the result."""
@@ -54,7 +50,7 @@ class CreateSession(Connecting):
                 address = parse(draft.target)
                 if draft.kind is not ArchiveKind.DATAS3T:
                     check_object_name(address)
-            taken = self._existing_names(draft, progress)
+            taken = names_in(FileSource(Path(draft.target)), progress) if draft.grows else frozenset()
             notes = check_names(inputs, taken) if draft.kind is not ArchiveKind.DATAS3T else ()
             parts = _parts(inputs, draft)
         except (OperationError, WriteError, EditError, SourceError) as error:
@@ -65,16 +61,6 @@ class CreateSession(Connecting):
         return Contents(
             (*refused, *_rows(inputs[:MAX_INPUT_ROWS], taken)), len(inputs) + len(refused), size, sentence, first, notes
         )
-
-    def _existing_names(self, draft: Draft, progress: Progress) -> frozenset[bytes]:
-        """The member names of the archive to append to, if any. Raises SourceError and Cancelled."""
-        if not draft.grows:
-            return frozenset()
-        path = Path(draft.target)
-        source = FileSource(path)
-        if self._names is None or self._names[:2] != (path, source.identity):
-            self._names = (path, source.identity, names_in(source, progress))
-        return self._names[2]
 
     def unfinished(self, progress: Progress, draft: Draft) -> str:
         """Leftovers of killed runs at the target, in sentences; empty without any."""
