@@ -9,6 +9,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from inspector.core.edit import differing
+from inspector.core.kinds import Kind
 from inspector.gui.document.document import Document, Latest, Selection
 from inspector.gui.document.editing import Editing
 from inspector.gui.document.trials import Experimenting, Replaying
@@ -23,10 +24,6 @@ from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Arrow, FieldRow, LayerKind, Reference, Target
 
 NO_REFERENCE = "This field refers to nothing else in the archive."
-ALL_EXPLAINED_BEFORE = "No unexplained bytes before this one."
-ALL_EXPLAINED_AFTER = "No unexplained bytes after this one."
-NONE_OF_KIND_BEFORE = "No other {kind} “{name}” before this one."
-NONE_OF_KIND_AFTER = "No other {kind} “{name}” after this one."
 
 
 class Navigation(QObject):
@@ -78,22 +75,14 @@ class Navigation(QObject):
 
     def step_unexplained(self, *, backwards: bool) -> None:
         """Show the next bytes that no field explains, or those before."""
-        here = self._document.selection
-        message = ALL_EXPLAINED_BEFORE if backwards else ALL_EXPLAINED_AFTER
-        job = self._document.start(ArchiveRequests.next_field, here.layer, here.caret, backwards)
-        job.then(partial(self._go_to_target, message))
+        self._step("unexplained bytes", backwards)
 
     def step_kind(self, *, backwards: bool) -> None:
         """Show the next field of the selected kind, or the one before."""
-        here, field = self._document.selection, self._field()
-        if field is None:
+        if (field := self._field()) is None:
             self._document.reported.emit("No field is selected.")
-            return
-        template = NONE_OF_KIND_BEFORE if backwards else NONE_OF_KIND_AFTER
-        message = template.format(kind=field.kind, name=short(field.name))
-        place = (here.layer, here.caret, backwards, field.kind, field.name)
-        job = self._document.start(ArchiveRequests.next_field, *place)
-        job.then(partial(self._go_to_target, message))
+        else:
+            self._step(f"other {field.kind} “{short(field.name)}”", backwards, field.kind, field.name)
 
     def _field(self) -> FieldRow | None:
         """The selected field, or else the innermost one at the caret; None while that is not known."""
@@ -101,11 +90,17 @@ class Navigation(QObject):
         rows = explanation.fields if explanation is not None else ()
         return next((row for row in rows if row.path == selection.field), rows[-1] if rows else None)
 
-    def _go_to_target(self, message: str, target: Target | None) -> None:
-        if target is None:
-            self._document.reported.emit(message)
-        else:
-            self._document.go_to(target.layer, target.start, target.stop, "step")
+    def _step(self, wanted: str, backwards: bool, kind: Kind | None = None, name: str = "") -> None:
+        document, here = self._document, self._document.selection
+
+        def found(target: Target | None) -> None:
+            if target is None:
+                document.reported.emit(f"No {wanted} {'before' if backwards else 'after'} this one.")
+            else:
+                document.go_to(target.layer, target.start, target.stop, "step")
+
+        job = document.start(ArchiveRequests.next_field, here.layer, here.caret, backwards, kind, name)
+        job.then(found)
 
 
 class Arrows(QObject):
