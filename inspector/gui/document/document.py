@@ -203,7 +203,7 @@ class Document(QObject):
     def _job_over(self, job: Job[Any]) -> None:
         if self._jobs.get(job.request) is job:
             del self._jobs[job.request]
-        if job.request is ArchiveRequests.decode and self._poll_timer.isActive():  # the worker lives
+        if job.request is ArchiveRequests.decode and self.client.is_open:
             self._poll_timer.stop()
             self.refresh_all()  # asks for the status too: one asked for earlier may come after the answer to this job
 
