@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from json.encoder import encode_basestring_ascii as quoted
+from json.encoder import encode_basestring_ascii
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -28,26 +28,8 @@ if TYPE_CHECKING:  # a command that lists creates and repairs nothing
     from inspector.operations.create.creating import Created
     from inspector.operations.edit.plan_repairs import Plan
 
-__all__ = [
-    "Lines",
-    "OutputError",
-    "ProgressBar",
-    "close_output",
-    "complain",
-    "flush",
-    "json_text",
-    "old_bytes",
-    "paced_line",
-    "print_created",
-    "progress_line",
-    "put",
-    "quoted",
-    "remark",
-    "under_quiet",
-    "write_lines",
-    "write_objects",
-]
-
+quoted = encode_basestring_ascii
+"""Text as JSON in ASCII."""
 _MAX_BUFFERED_LINES = 4096
 _BAR_DELAY_S = 0.4
 """Seconds before a progress bar appears."""

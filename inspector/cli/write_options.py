@@ -5,15 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from inspector.cli.options import Option, connection_of
 from inspector.cli.output import remark
 from inspector.operations.jobs.unfinished import remove_unfinished, remove_uploads, report_unfinished, report_uploads
 from inspector.sources.s3.address import is_s3, parse
-
-if TYPE_CHECKING:  # the options of a command are known before it is
-    from inspector.operations.create.creating_rca import RcaOptions
 
 # ---- unfinished files and uploads --------------------------------------------------------------------------------
 
@@ -66,15 +62,4 @@ RCA_OPTIONS = (
         "archive, and spec for a new one",
     ),
 )
-"""How blobs are written, for ``rca_options``."""
-NO_SYNC = Option("--no-sync", action="store_true", help="do not wait until the disk holds what was written")
-
-
-def rca_options(options: argparse.Namespace) -> RcaOptions:
-    """How to write blobs, as the options say."""
-    from inspector.operations.create.creating_rca import CONVENTIONS, RcaOptions
-
-    default = RcaOptions()
-    level = default.level if options.level is None else options.level
-    accept = frozenset(getattr(options, "accept", ()))
-    return RcaOptions(level, CONVENTIONS.get(options.hash_convention), not getattr(options, "no_sync", False), accept)
+"""How blobs are written, for ``rca_options`` of creating_rca."""

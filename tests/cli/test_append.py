@@ -36,7 +36,7 @@ def test_an_archive_is_made_and_grows(run: Run, tmp_path: Path) -> None:
     assert (status, out, err) == (0, "Created new.rca: 3 members, 82 B.\n", "")
     assert (tmp_path / "new.rca").read_bytes() == build.archive(ONE)
 
-    status, out, err = run("append", "new.rca", "two", "--hash-convention", "rcarch", "--no-sync")
+    status, out, err = run("append", "new.rca", "two", "--hash-convention", "rcarch")
     assert (status, out, err) == (0, "new.rca has 1 blob more, and has grown by 39 bytes.\n", "")
     assert (tmp_path / "new.rca").read_bytes() == build.archive(ONE, TWO, convention=build.RCARCH)
     assert run("check", "new.rca")[0] == 0

@@ -6,8 +6,9 @@ import argparse
 
 from inspector.cli.options import CONNECTION, PROGRESS, Option, connection_of, json_option
 from inspector.cli.output import ProgressBar, print_created
-from inspector.cli.write_options import NO_SYNC, RCA_OPTIONS, rca_options
+from inspector.cli.write_options import RCA_OPTIONS
 from inspector.core.program.progress import Progress
+from inspector.operations.create.creating_rca import rca_options
 from inspector.operations.create.rca_writing import append_rca
 
 OPTIONS = (
@@ -24,7 +25,6 @@ OPTIONS = (
         help="rca-discard-tail: overwrite blobs of an interrupted append that can be read but are not proved",
     ),
     *RCA_OPTIONS,
-    NO_SYNC,
     *CONNECTION,
 )
 
@@ -35,7 +35,6 @@ def run(options: argparse.Namespace) -> None:
     Raises OperationError, EditError and SourceError if nothing was appended.
     """
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
-        created = append_rca(
-            progress, options.target, options.inputs, rca_options(options), connection=connection_of(options)
-        )
+        how = rca_options(options.level, options.hash_convention, options.accept)
+        created = append_rca(progress, options.target, options.inputs, how, connection=connection_of(options))
     print_created(created, as_json=options.json)

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.options import CONNECTION, PROGRESS, Option, connection_of, json_option
 from inspector.cli.output import ProgressBar, print_created
 from inspector.cli.write_options import (
-    NO_SYNC,
     RCA_OPTIONS,
     REMOVE_UNFINISHED,
     handle_unfinished,
     handle_unfinished_beside,
-    rca_options,
 )
 from inspector.core.numbers import size_in
 from inspector.core.program.progress import Progress
@@ -71,7 +69,7 @@ KINDS = {
     ),
     "rca": (
         "an RCA archive, to which append can add",
-        (*_TARGET, *_COMMON, *RCA_OPTIONS, NO_SYNC, *CONNECTION),
+        (*_TARGET, *_COMMON, *RCA_OPTIONS, *CONNECTION),
     ),
     "taco": (
         "a TACO archive: a stored ZIP of at most 65,533 members and 4 GiB; its header has up to seven entries",
@@ -138,13 +136,13 @@ def _caf(progress: Progress, options: argparse.Namespace) -> Created:
 
 
 def _rca(progress: Progress, options: argparse.Namespace) -> Created:
-    from inspector.operations.create.creating_rca import create_rca
+    from inspector.operations.create.creating_rca import create_rca, rca_options
 
     return create_rca(
         progress,
         options.target,
         options.inputs,
-        rca_options(options),
+        rca_options(options.level, options.hash_convention),
         overwrite=options.overwrite,
         connection=connection_of(options),
     )

@@ -22,13 +22,14 @@ from inspector.cli.options import (
     one_or_more,
 )
 from inspector.cli.output import Lines, ProgressBar, painted_report, wants_colour
-from inspector.cli.write_options import RCA_OPTIONS, rca_options
+from inspector.cli.write_options import RCA_OPTIONS
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.operations.check.checking import CheckReport, check_location, with_readers
 from inspector.operations.check.report import as_object, as_text
+from inspector.operations.create.creating_rca import rca_options
 from inspector.operations.edit import edits
 from inspector.operations.edit.edits import header_draft, preview
 from inspector.operations.jobs.operation_error import OperationError
@@ -176,7 +177,8 @@ def _opened(options: argparse.Namespace) -> Source:
 
 def _replay(source: Source, options: argparse.Namespace, progress: Progress) -> Replay:
     if options.append:
-        return replay_append(source, options.append, rca_options(options), progress, connection_of(options))
+        how = rca_options(options.level, options.hash_convention, options.accept)
+        return replay_append(source, options.append, how, progress, connection_of(options))
     if options.past:
         return replay_past(options.location, options.past - 1, source, progress)
     if options.patch:

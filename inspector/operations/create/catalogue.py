@@ -45,8 +45,8 @@ def check_usable(catalogue: Path) -> None:
         connection.rollback()
 
 
-def record(catalogue: Path, archives: Sequence[str], places: Iterable[Place]) -> int:
-    """Record archives that were created, in one transaction; returns how many names had another location.
+def record(catalogue: Path, archives: Sequence[str], places: Iterable[Place]) -> None:
+    """Record archives that were created, in one transaction.
 
     ``places`` are those of all their members. Earlier records of these archives are removed. Raises
     OperationError if the catalogue cannot be updated; it stays as it was.
@@ -60,12 +60,9 @@ def record(catalogue: Path, archives: Sequence[str], places: Iterable[Place]) ->
             forgotten = [(_identifier(catalogue, each),) for each in archives]
             connection.executemany("DELETE FROM main.file_locations WHERE caf_file_id = ?", forgotten)
             rows = [(each.path, _identifier(catalogue, each.archive), each.offset, each.length) for each in places]
-            before = _count(connection)
             insert = f"INSERT OR REPLACE INTO main.file_locations ({_ROW}) VALUES (?, ?, ?, ?)"  # noqa: S608 - own names
             connection.executemany(insert, rows)
-            moved = before + len(rows) - _count(connection)
             connection.commit()
-            return moved
     except BaseException:
         if new:
             with suppress(OSError):  # why there is no catalogue says more than why its file stays
@@ -91,11 +88,6 @@ def find(catalogue: Path, name: str) -> Iterator[Place]:
             if prefix and isinstance(row[0], str) and not row[0].startswith(prefix):
                 return
             yield _place(catalogue, row)
-
-
-def _count(connection: sqlite3.Connection) -> int:
-    number: int = connection.execute("SELECT count(*) FROM main.file_locations").fetchone()[0]
-    return number
 
 
 def _identifier(catalogue: Path, archive: str) -> str:

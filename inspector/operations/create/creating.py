@@ -200,7 +200,7 @@ def create_caf(
     _write(volumes, progress, overwrite=overwrite, connection=connection)
     warnings += _stale_volumes(series, volumes)
     if catalog:
-        warnings += _record(Path(catalog), volumes)
+        _record(Path(catalog), volumes)
     return created(tuple(volume.new_archive() for volume in volumes), warnings)
 
 
@@ -268,18 +268,15 @@ def _stale_volumes(series: Sequence[Path], volumes: Sequence[Volume]) -> tuple[s
     return (f"These files have names of this series but do not belong to it, and were left alone: {names}.",)
 
 
-def _record(path: Path, volumes: Sequence[Volume]) -> tuple[str, ...]:
+def _record(path: Path, volumes: Sequence[Volume]) -> None:
     from inspector.operations.create import catalogue
 
     try:
-        moved = catalogue.record(path, [str(volume.path) for volume in volumes], _places(volumes))
+        catalogue.record(path, [str(volume.path) for volume in volumes], _places(volumes))
     except OperationError as error:
         raise OperationError(
             f"The archives were created, but the catalogue was not updated: {error} Create them again with --overwrite."
         ) from error
-    if not moved:
-        return ()
-    return (f"The catalogue had another location for {count(moved, 'name')}; it has the new one now.",)
 
 
 def _places(volumes: Sequence[Volume]) -> Iterator[Place]:

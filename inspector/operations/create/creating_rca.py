@@ -19,7 +19,6 @@ from inspector.operations.create.inputs import Input, check_names, gather, is_sm
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.targets import Target, check_targets, new_archives, target_of
 from inspector.sources.local.choices import remember
-from inspector.sources.local.disk_calls import Disk, Unsynced
 from inspector.sources.local.file import TemporarySource
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -35,7 +34,7 @@ _WRITE_BYTES = 1 << 20
 
 
 class RcaOptions(Struct, frozen=True):
-    """How blobs are written. ``sync`` is whether to wait until the disk holds them.
+    """How blobs are written.
 
     ``convention`` is that of the hashes; None for the archive's own, then for the one that was chosen when the archive
     was made here, then for the specification's.
@@ -44,13 +43,12 @@ class RcaOptions(Struct, frozen=True):
 
     level: int = LEVEL
     convention: Convention | None = None
-    sync: bool = True
     accept: frozenset[str] = frozenset()
 
 
-def rca_options(level: int, convention: str, sync: bool = True) -> RcaOptions:
-    """How blobs are written: see Draft; without a convention it is the archive's own."""
-    return RcaOptions(level or LEVEL, CONVENTIONS.get(convention), sync)
+def rca_options(level: int | None, convention: str | None, accept: Iterable[str] = ()) -> RcaOptions:
+    """How blobs are written, with the names of the terminal; None stands for what RcaOptions has."""
+    return RcaOptions(LEVEL if level is None else level, CONVENTIONS.get(convention or ""), frozenset(accept))
 
 
 def create_rca(
@@ -85,7 +83,7 @@ def make(
     """See create_rca."""
     check_level(options)
     warnings = check_names(inputs)
-    with new_archives(target, progress, overwrite=overwrite, connection=connection, disk=disk_for(options)) as files:
+    with new_archives(target, progress, overwrite=overwrite, connection=connection) as files:
         out = files.add(target)
         for head in heads():
             out.keep(head.start, head.size)
@@ -105,11 +103,6 @@ def check_level(options: RcaOptions) -> None:
     """Raise OperationError for a level that zstd does not have."""
     if options.level not in LEVELS:
         raise OperationError(f"The compression level is {LEVELS[0]} to {LEVELS[-1]}, not {options.level}.")
-
-
-def disk_for(options: RcaOptions) -> Disk:
-    """The system calls to write by."""
-    return Disk() if options.sync else Unsynced()
 
 
 def storage_beside(target: Target) -> Callable[[str], Storage]:

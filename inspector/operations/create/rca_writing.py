@@ -31,7 +31,6 @@ from inspector.operations.create.creating_rca import (
     RcaOptions,
     blob_pieces,
     check_level,
-    disk_for,
     storage_beside,
 )
 from inspector.operations.create.inputs import Input, check_names, gather, skipped_outputs
@@ -83,7 +82,7 @@ def grow(
 ) -> Created:
     """See append_rca. With ``rehearsal`` all is written to that instead."""
     check_level(options)
-    name, disk = visible(str(target)), rehearsal or disk or disk_for(options)
+    name, disk = visible(str(target)), rehearsal or disk or Disk()
     opened = rehearsal.source if rehearsal is not None else FileSource
     settled = settle_append(target, disk)
     finished = (*settled, *_finish_interrupted(opened(target), target, options, progress, disk))

@@ -128,7 +128,7 @@ def _why_consent(plan: Plan, repair: Repair) -> str:
 
 
 def _sentence(plan: Plan) -> str:
-    refused = (f"{each.code} was accepted but is not applied: {each.why}." for each in plan.refused)
+    refused = (f"{code} was accepted but is not applied: {why}." for code, why in plan.refused)
     return " ".join(filter(None, (_outcome(plan), *refused)))
 
 

@@ -39,20 +39,13 @@ class SiblingFile(Struct, frozen=True):
     content: Source
 
 
-class Refusal(Struct, frozen=True):
-    """An accepted repair that is not applied; ``why`` is a clause."""
-
-    code: str
-    why: str
-
-
 class Plan(Struct, frozen=True):
     """How an archive would be repaired. Nothing has been written.
 
     ``repairs`` are applied in this order. Together they are ``edit``, None if the archive itself does not change, and
-    the files ``beside``. ``waiting`` are only applied when accepted; ``refused`` are accepted and not applied.
-    ``accepted`` are the accepted codes. ``after`` is the repaired archive, decoded and checked; ``salvage`` would write
-    its undamaged members to a new archive.
+    the files ``beside``. ``waiting`` are only applied when accepted; ``refused`` are the codes of those that were
+    accepted and are not applied, each with why, as a clause. ``accepted`` are the accepted codes. ``after`` is the
+    repaired archive, decoded and checked; ``salvage`` would write its undamaged members to a new archive.
     """
 
     before: Opened
@@ -63,7 +56,7 @@ class Plan(Struct, frozen=True):
     after: Opened
     salvage: Repair | None
     accepted: frozenset[str] = frozenset()
-    refused: tuple[Refusal, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
 
     @property
     def state(self) -> State:
@@ -219,7 +212,7 @@ class _Planning:
         known = {each.code for each in waiting} | used
         passed = [each for each in self._met.values() if each.code in self.accepted and each.code not in used]
         waiting += [each for each in passed if each.code not in known]
-        refused = tuple(Refusal(each.code, self._refused.get(each.code, _NOT_NEEDED)) for each in passed)
+        refused = tuple((each.code, self._refused.get(each.code, _NOT_NEEDED)) for each in passed)
         before, made = self._before, tuple(self.made)
         return Plan(
             before, made, self._edit(), tuple(self._siblings), tuple(waiting), self.now, salvage, self.accepted, refused

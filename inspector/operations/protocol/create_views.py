@@ -36,7 +36,6 @@ class Draft(Struct, frozen=True):
     catalogue: str = ""
     level: int = 0
     convention: str = "spec"
-    sync: bool = True
     dataset: str = ""
     first_key: int | None = None
     per_range: int = 1_000

@@ -400,7 +400,7 @@ class Changing(Reading):
 
         with self.alone(progress):
             self.file_to_change()
-            grown = append_rca(progress, self.name, locations, rca_options(level, convention))
+            grown = append_rca(progress, self.name, locations, rca_options(level or None, convention))
             self._read_again(progress)
             return WriteResult(grown.sentence, grown.warnings)
 
@@ -509,7 +509,7 @@ class Overlays(Changing):
             case EditWrites(edit):
                 return replay_edit(source, edit, progress)
             case AppendWrites(locations, level, convention):
-                return replay_append(source, locations, rca_options(level, convention), progress)
+                return replay_append(source, locations, rca_options(level or None, convention), progress)
             case RepairWrites(accepted):
                 return replay_repair(archive, progress, accepted)
             case PastWrites(number):

@@ -166,7 +166,7 @@ def _create(progress: Progress, draft: Draft) -> Created:
             size = draft.max_size or DEFAULT_MAX_BYTES
             return create_caf(*what, max_size=size, catalog=draft.catalogue, overwrite=overwrite, connection=connection)
         case ArchiveKind.RCA:
-            options = rca_options(draft.level, draft.convention, draft.sync)
+            options = rca_options(draft.level or None, draft.convention)
             return create_rca(*what, options, overwrite=overwrite, connection=connection)
         case ArchiveKind.TACO:
             return create_taco(*what, overwrite=overwrite, connection=connection)

@@ -157,16 +157,6 @@ class Disk:
         return shutil.disk_usage(folder).free
 
 
-class Unsynced(Disk):
-    """System calls that do not wait for the disk: after a power cut its content is undefined."""
-
-    def sync(self, descriptor: int) -> None:
-        """Do nothing."""
-
-    def sync_folder(self, folder: Path) -> None:
-        """Do nothing."""
-
-
 @contextlib.contextmanager
 def closed_after(disk: Disk, descriptor: int) -> Iterator[int]:
     """The descriptor, closed at the end of the block; that it cannot be closed is no error."""

@@ -167,7 +167,7 @@ def test_an_append_takes_nothing_away(kind: str, tmp_path: Path, step: int) -> N
         path.write_bytes(case.data)
         added = [(b"added", b"behind it all")]
         try:
-            grow(path, given(added), RcaOptions(sync=False), Progress())
+            grow(path, given(added), RcaOptions(), Progress())
         except (EditError, OperationError):
             assert path.read_bytes() == case.data, seed
             continue

@@ -240,7 +240,7 @@ class Input:
     def pieces(self):
         noise = Random(1)
         for _ in range(200): yield noise.randbytes(250_000)
-path, options = Path(sys.argv[1]), RcaOptions(sync=False)
+path, options = Path(sys.argv[1]), RcaOptions()
 make(path, [], options, Progress())
 grow(path, [], options, Progress())
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
