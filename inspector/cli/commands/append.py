@@ -35,6 +35,11 @@ def run(options: argparse.Namespace) -> None:
     Raises OperationError, EditError and SourceError if nothing was appended.
     """
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
-        how = rca_options(options.level, options.hash_convention, options.accept)
-        created = append_rca(progress, options.target, options.inputs, how, connection=connection_of(options))
+        created = append_rca(
+            progress,
+            options.target,
+            options.inputs,
+            rca_options(options.level, options.hash_convention, options.accept),
+            connection=connection_of(options),
+        )
     print_created(created, as_json=options.json)

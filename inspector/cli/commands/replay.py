@@ -177,8 +177,13 @@ def _opened(options: argparse.Namespace) -> Source:
 
 def _replay(source: Source, options: argparse.Namespace, progress: Progress) -> Replay:
     if options.append:
-        how = rca_options(options.level, options.hash_convention, options.accept)
-        return replay_append(source, options.append, how, progress, connection_of(options))
+        return replay_append(
+            source,
+            options.append,
+            rca_options(options.level, options.hash_convention),
+            progress,
+            connection_of(options),
+        )
     if options.past:
         return replay_past(options.location, options.past - 1, source, progress)
     if options.patch:
