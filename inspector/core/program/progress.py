@@ -5,7 +5,7 @@ A job's progress also cancels or pauses the requests made for it, however deep i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Event
@@ -71,6 +71,20 @@ class Progress:
         """Stop the work at its next step, even if it is paused."""
         self._cancelled = self._interrupted = True
         self._running.set()
+
+
+class Quiet(Progress):
+    """The progress of a part of some work: it only asks whether that goes on, and counts nothing."""
+
+    def __init__(self, advance: Callable[[int], None]) -> None:
+        super().__init__()
+        self._whole = advance
+
+    def begin(self, label: str, total: int, unit: str = "bytes") -> None:
+        """See Progress."""
+
+    def advance(self, count: int) -> None:  # noqa: ARG002 - see the class
+        self._whole(0)
 
 
 ETA_AFTER_S = 3.0

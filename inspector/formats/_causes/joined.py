@@ -15,7 +15,7 @@ from inspector.core.archive import Archive
 from inspector.core.cause import SPLIT_CODE, Cause, FoundCause, wrong
 from inspector.core.format import Format
 from inspector.core.numbers import in_bytes
-from inspector.core.program.progress import Progress
+from inspector.core.program.progress import Progress, Quiet
 from inspector.core.repair import Companion, Content, Repair, copied
 from inspector.core.source import Metered, Source, SplicedSource, any_byte
 from inspector.core.span import Span
@@ -217,28 +217,12 @@ def archives(source: Source, progress: Progress, most: int) -> Search:
     return Search(found.sorted(size), size)
 
 
-class _Quiet(Progress):
-    """Of a look at one place: it only ends where the whole search is cancelled."""
-
-    def __init__(self, whole: Progress) -> None:
-        super().__init__()
-        self._whole = whole
-
-    def begin(self, label: str, total: int, unit: str = "bytes") -> None:  # noqa: ARG002 - as Progress.begin
-        """See Progress.begin."""
-        self._whole.advance(0)
-
-    def advance(self, count: int) -> None:  # noqa: ARG002 - as Progress.advance
-        """See Progress.advance."""
-        self._whole.advance(0)
-
-
 class _Found:
     """What has been found: ``parts`` with the beginnings that no whole archive has taken in so far."""
 
     def __init__(self, source: Metered, progress: Progress) -> None:
         self.parts: list[Part] = []
-        self._source, self._progress = source, _Quiet(progress)
+        self._source, self._progress = source, Quiet(progress.advance)
         self._known: dict[str, int] = {}
         """Where the bytes end, by the kind, that one found has explained."""
         self._stop = 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import groupby
 from pathlib import Path
@@ -19,7 +19,7 @@ from inspector.core.finding import Finding
 from inspector.core.format import MemberError, one_group
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, plural, rounded
-from inspector.core.program.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress, Quiet
 from inspector.core.source import Source, SourceError, change_of
 from inspector.operations.extract.extraction_plan import Batch, Planner
 from inspector.operations.extract.selection import MemberSelection, with_suffix
@@ -215,7 +215,7 @@ class Extraction:
             assert isinstance(own, Opened)
             try:
                 with self._destination() as destination:
-                    self._groups(batch, waiting, _Lane(own, destination, errors, _SilentProgress(self._advance)))
+                    self._groups(batch, waiting, _Lane(own, destination, errors, Quiet(self._advance)))
             except BaseException:
                 self._stop.set()
                 raise
@@ -355,17 +355,3 @@ def _identities(source: Source) -> Iterator[tuple[int, int]]:
     with contextlib.suppress(OSError, ValueError):  # the file may be gone, or the source has no path
         status = Path(source.name).stat()
         yield status.st_dev, status.st_ino
-
-
-class _SilentProgress(Progress):
-    """The progress of reading one member: it only checks for cancellation, because written bytes are counted."""
-
-    def __init__(self, check: Callable[[int], None]) -> None:
-        super().__init__()
-        self._check = check
-
-    def begin(self, label: str, total: int, unit: str = "bytes") -> None:
-        """See Progress."""
-
-    def advance(self, count: int) -> None:  # noqa: ARG002 - see the class
-        self._check(0)
