@@ -63,30 +63,6 @@ def test_extending_selects_from_where_it_began_both_ends_included() -> None:
     assert cursor.selection == Span(16, 16)
 
 
-def test_selecting_puts_the_caret_on_the_first_byte() -> None:
-    cursor = at(50)
-
-    cursor.select(10, 14)
-
-    assert (cursor.caret, cursor.selected, cursor.selected_or_caret) == (10, Span(10, 14), Span(10, 14))
-
-
-def test_one_byte_can_be_selected() -> None:
-    cursor = at(50)
-
-    cursor.select(10, 11)
-
-    assert cursor.selected == Span(10, 11)
-
-
-def test_an_empty_range_selects_nothing_and_the_byte_at_the_caret_is_chosen() -> None:
-    cursor = at(50)
-
-    cursor.select(10, 10)
-
-    assert (cursor.selected, cursor.selected_or_caret) == (None, Span(10, 11))
-
-
 @given(st.integers(-(1 << 70), 1 << 70), st.integers(-(1 << 70), 1 << 70))
 def test_selecting_anything_stays_inside(start: int, stop: int) -> None:
     cursor = Cursor(SIZE)
@@ -95,15 +71,6 @@ def test_selecting_anything_stays_inside(start: int, stop: int) -> None:
 
     assert 0 <= cursor.selection.start <= cursor.selection.stop <= SIZE
     assert 0 <= cursor.caret < SIZE
-
-
-def test_clearing_leaves_the_caret() -> None:
-    cursor = at(50)
-    cursor.select(10, 14)
-
-    cursor.clear()
-
-    assert (cursor.caret, cursor.selected) == (10, None)
 
 
 @pytest.mark.parametrize("move", MOVES)
@@ -124,13 +91,3 @@ def test_fewer_bytes_draw_caret_and_selection_in() -> None:
 
     cursor.resize(0)
     assert (cursor.caret, cursor.selected) == (0, None)
-
-
-def test_the_end_of_sixty_four_gibibytes_is_a_place_like_any_other() -> None:
-    size = 64 << 30
-    cursor = Cursor(size)
-
-    cursor.move("EndOfDocument", 16, 40)
-    cursor.move("PreviousLine", 16, 40, extend=True)
-
-    assert cursor.selected == Span(size - 17, size)

@@ -38,10 +38,6 @@ def test_rows_end_with_the_bytes() -> None:
     ]
 
 
-def test_offset_text_of_a_far_row() -> None:
-    assert Layout(64 << 30, 16).number_text((64 << 30) - 16) == "0FFFFFFFF0"
-
-
 @given(layouts, st.data())
 def test_each_byte_is_found_where_it_stands(layout: Layout, data: st.DataObject) -> None:
     offset = data.draw(st.integers(0, layout.size - 1))

@@ -21,18 +21,6 @@ def test_the_position_stays_inside_and_tells_how_far_it_moved() -> None:
     assert (made.to(-5), made.top) == (-70, 0)
 
 
-def test_fewer_rows_than_a_page_do_not_scroll() -> None:
-    made = scroll(3, 30)
-
-    assert (made.to(1), made.bar_maximum) == (0, 0)
-
-
-def test_a_row_that_is_shown_already_does_not_scroll() -> None:
-    made = scroll(1000, 30, top=100)
-
-    assert [made.revealing(row) for row in (100, 115, 129)] == [100] * 3
-
-
 def test_a_row_beside_the_page_comes_to_its_edge_and_a_far_one_well_inside() -> None:
     made = scroll(1000, 30, top=100)
 
@@ -66,12 +54,3 @@ def test_the_bar_mirrors_the_position_within_a_page(rows: int, page: int, data: 
 
     assert 0 <= made.bar_value <= made.bar_maximum <= MAX_BAR_VALUE
     assert abs(made.from_bar(made.bar_value) - made.top) <= max(0, made.last // MAX_BAR_VALUE + 1)
-
-
-def test_the_ends_of_the_bar_are_the_ends_of_the_file() -> None:
-    made = scroll((64 << 30) // 8, 40)
-
-    assert made.from_bar(0) == 0
-    assert made.from_bar(made.bar_maximum) == made.last
-    made.to(made.last)
-    assert made.bar_value == made.bar_maximum
