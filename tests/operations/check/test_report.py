@@ -1,4 +1,4 @@
-"""Reports: the same for both faces, and harmless whatever the names in them are."""
+"""Reports as text and JSON, and findings in few words."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from inspector.core.finding import Finding, Severity, brief, with_full_stop
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.check.checking import check_location, with_readers
@@ -130,3 +131,22 @@ def test_readers_are_listed_when_asked(sample: Callable[[str], Path]) -> None:
     text = as_text(with_readers(report, Progress()))
     assert "rejects at step 16: final checksum mismatch" in text
     assert "rcarch expects" in text
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("Chunk 1 is truncated. 312 bytes are missing.", "Chunk 1 is truncated [code]."),
+        ("It is cut off. Nothing more is known.", "It is cut off [code]."),
+        ("It is at 1.5 s. 'a' is meant.", "It is at 1.5 s [code]."),
+        ("No full stop", "No full stop [code]."),
+    ],
+)
+def test_the_first_sentence_of_a_finding_and_its_code(message: str, said: str) -> None:
+    assert brief(Finding(Severity.ERROR, "code", message)) == said
+
+
+@pytest.mark.parametrize("end", [".", "?", "!"])
+def test_a_sentence_ends_once(end: str) -> None:
+    assert with_full_stop(f"It is so{end}") == f"It is so{end}"
+    assert with_full_stop("It is so") == "It is so."

@@ -1,4 +1,4 @@
-"""Planning repairs over an overlay, and carrying them out: in place, to a copy, into a new archive."""
+"""Planning repairs over an overlay, in words too, and carrying them out: in place, to a copy, into a new archive."""
 
 from __future__ import annotations
 
@@ -221,3 +221,64 @@ def test_every_plan_ends_and_never_makes_an_archive_worse(root: Path) -> None:
         if path.suffix in (".caf", ".rca", ".tacozip", ".taco", ".zip", ".tar"):
             found = planned(path)
             assert order.index(found.state) <= order.index(state_of((found.before,))), path.name
+
+
+def checked_plan(path: Path, *accepted: str) -> Plan:
+    return archives.planned(FileSource(path), *accepted)
+
+
+@pytest.mark.parametrize(
+    ("name", "accepted", "words"),
+    [
+        ("flipped-blob-byte.rca", (), "what is provably whole"),
+        ("flipped-blob-byte.rca", ("rca-salvage-readable",), "hat can be read (not all of it is proved whole)"),
+        ("overlap.caf", (), "what can be read (no checksum proves it whole)"),
+    ],
+)
+def test_a_plan_promises_no_more_than_is_proved(
+    name: str, accepted: tuple[str, ...], words: str, sample: Sample, tmp_path: Path
+) -> None:
+    found = checked_plan(sample(name), *accepted)
+    assert words in describe(found).sentence
+    saved = save_salvage(found, FileSource(sample(name)), str(tmp_path / name), Progress()).sentence
+    assert words[1:] in saved
+    assert "is saved in" in saved
+
+
+def test_what_a_salvage_loses_and_assumes_is_said_when_it_is_written(sample: Sample, tmp_path: Path) -> None:
+    path = sample("flipped-blob-byte.rca")
+    result = save_salvage(checked_plan(path), FileSource(path), str(tmp_path / "proved"), Progress())
+    assert [warning.partition(" blob")[0] for warning in result.warnings] == ["Lost: 2 of 6"]
+    assert "'station-1/2024-05.log'" in result.warnings[0]
+    found = checked_plan(path, "rca-salvage-readable")
+    result = save_salvage(found, FileSource(path), str(tmp_path / "readable"), Progress())
+    assert [warning.partition(" ")[0] for warning in result.warnings] == ["Lost:", "Assumed:"]
+
+
+def test_an_accepted_salvage_says_that_it_needs_another_file(sample: Sample) -> None:
+    shown = describe(checked_plan(sample("flipped-blob-byte.rca"), "rca-salvage-readable"))
+    assert "rca-salvage-readable writes to another file and changes nothing in place" in shown.sentence
+    assert shown.salvage is not None
+    assert shown.salvage.claim
+
+
+def test_of_two_accepted_repairs_that_exclude_each_other_one_still_waits(sample: Sample) -> None:
+    both = ("caf-end-earlier", "caf-begin-later")
+    shown = describe(checked_plan(sample("overlap.caf"), *both))
+    assert [row.code for row in shown.repairs] == ["caf-end-earlier"]
+    assert [row.code for row in shown.waiting] == ["caf-begin-later"]
+    assert "caf-begin-later was accepted but is not applied" in shown.sentence
+
+
+def test_what_is_left_is_said_in_a_sentence_each(sample: Sample) -> None:
+    left = describe(checked_plan(sample("flipped-blob-byte.rca"))).left[-1]
+    assert left.startswith("Hash mismatch at the reset block of segment ")
+    assert left.endswith("[rca-reset-hash-mismatch].")
+    assert len(left) < 200
+
+
+def test_a_repair_that_leaves_other_damage_says_so(sample: Sample, tmp_path: Path) -> None:
+    data = sample("name-not-utf8.rca").read_bytes()
+    (tmp_path / "x.rca").write_bytes(b"\0\0" + data[2:])
+    sentence = describe(checked_plan(tmp_path / "x.rca")).sentence
+    assert sentence.startswith("1 repair would fix part of this damaged archive, which stays damaged.")
