@@ -87,7 +87,7 @@ def _of_ranges(
 ) -> Diagram:
     known = next((each.decoder for each in archives if each.decoder is not None), None)
     columns = (*_RANGE_COLUMNS, *(each for each in (known.diagram if known else ()) if not each.single))
-    shown = list(_chosen(len(ranges), MAX_RANGES, around[0]))
+    shown = _chosen(len(ranges), MAX_RANGES, around[0])
     boxes: list[Box] = []
     fillings: list[_Filling] = []
     base, before = 0, -1
@@ -149,22 +149,17 @@ def _joined(columns: Sequence[DiagramColumn], boxes: Sequence[Box], fillings: Se
     return Diagram(titles, tuple(each.apart for each in columns), placed, tuple(dict.fromkeys(links)))
 
 
-def _chosen(number: int, most: int, around: int) -> Iterator[int]:
+def _chosen(number: int, most: int, around: int) -> Sequence[int]:
     """The rows of ``number`` that are shown: the first ones, those around one, the last ones."""
     if number <= most:
-        yield from range(number)
-        return
+        return range(number)
     last = min(_LAST_ROWS, most // 3)
-    first = most - last
-    if around >= first and around < number - last:
+    first, middle, begin = most - last, 0, 0
+    if first <= around < number - last:
         first = max(1, first // 3)
         middle = most - last - first
         begin = min(max(first, around - middle // 2), number - last - middle)
-        yield from range(first)
-        yield from range(begin, begin + middle)
-    else:
-        yield from range(first)
-    yield from range(number - last, number)
+    return [*range(first), *range(begin, begin + middle), *range(number - last, number)]
 
 
 class _Filling:
@@ -199,7 +194,7 @@ class _Filling:
 
     def _level(self, fields: Sequence[Field], rows: int, column: int, kind: Kind | None, member: int | None) -> None:
         """Boxes for fields beside each other, ``rows`` at most; the others say what is around them."""
-        shown = list(_chosen(len(fields), rows, self._row_around(fields)))
+        shown = _chosen(len(fields), rows, self._row_around(fields))
         if isinstance(fields, FieldTable):  # what is in the rows of a list shares the room
             rows = max(_LEAST_ROWS, rows // max(1, len(shown)))
         before, begin = -1, len(self.made)
