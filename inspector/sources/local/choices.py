@@ -7,44 +7,28 @@ and nothing of the archive. Without a state folder nothing is remembered.
 from __future__ import annotations
 
 import contextlib
-import os
 from pathlib import Path
 
 import platformdirs
 
-from inspector.sources.local.disk_calls import Disk, read_all, write_all
-
 MAX_REMEMBERED = 1_000
 """Choices that are kept; beyond them the oldest are forgotten."""
-_MAX_BYTES = 100
 
 
-def remember(digest: bytes, choice: str, disk: Disk | None = None) -> None:
+def remember(digest: bytes, choice: str) -> None:
     """Remember a choice, an ASCII word, for the archive with this hash."""
-    disk, place = disk or Disk(), _place(digest)
+    place = _place(digest)
     with contextlib.suppress(OSError):
-        disk.make_folder(place.parent)
-        descriptor = disk.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        try:
-            write_all(disk, descriptor, choice.encode("ascii"), 0)
-        finally:
-            disk.close(descriptor)
-        names = disk.names(place.parent)
-        if len(names) > MAX_REMEMBERED:
-            places = [place.parent / name for name in names]
-            for old in sorted(places, key=lambda each: disk.lstat(each).st_mtime_ns)[:-MAX_REMEMBERED]:
-                disk.unlink(old)
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place.write_text(choice, "ascii")
+        for old in sorted(place.parent.iterdir(), key=lambda each: each.stat().st_mtime_ns)[:-MAX_REMEMBERED]:
+            old.unlink()
 
 
-def remembered(digest: bytes, disk: Disk | None = None) -> str:
+def remembered(digest: bytes) -> str:
     """What was chosen for the archive with this hash; empty if that is not known."""
-    disk = disk or Disk()
     with contextlib.suppress(OSError, UnicodeDecodeError):
-        descriptor = disk.open(_place(digest), os.O_RDONLY)
-        try:
-            return read_all(disk, descriptor, _MAX_BYTES, 0).decode("ascii")
-        finally:
-            disk.close(descriptor)
+        return _place(digest).read_text("ascii")
     return ""
 
 
