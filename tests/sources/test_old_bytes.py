@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import os
 import random
 import stat
 from itertools import pairwise
@@ -291,3 +292,12 @@ def test_an_end_that_cannot_be_read_whole_is_not_cut(path: Path) -> None:
         write(path, CUT, None, Short())
     assert path.read_bytes() == CONTENT
     assert names(path) == [path.name]
+
+
+def test_an_end_that_grew_back_as_zeros_was_not_undone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crash while undoing may leave the old size and not the old bytes."""
+    monkeypatch.setattr(old_bytes, "MAX_INLINE_BYTES", 10)
+    write(path, Edit("Cut", (), 700, 620), None)
+    os.truncate(path, 700)
+    undo_last_change(path)
+    assert path.read_bytes() == CONTENT
