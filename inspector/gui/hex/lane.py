@@ -15,7 +15,7 @@ from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span
 from inspector.drawing.colouring import line_of
 from inspector.gui.hex.gutter import RowSide
-from inspector.gui.hex.highlights import overlaps
+from inspector.gui.hex.pages import overlaps
 from inspector.gui.hex.painting import Look
 
 MIN_LANE_WIDTH = 110

@@ -18,9 +18,8 @@ from inspector.core.kinds import Family, Role, Shape
 from inspector.core.span import Span, intersect, united
 from inspector.drawing.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of, line_of
 from inspector.drawing.palette import COLOURS, CONTRAST, MARKS, Colours, Mark, Scheme, mixed, scheme_of
-from inspector.gui.hex.highlights import Tint, outline_of, overlapping, overlaps
 from inspector.gui.hex.layout import Cursor, Layout, Pane, pieces_of, row_text
-from inspector.gui.hex.pages import HexModel
+from inspector.gui.hex.pages import HexModel, Tint, outline_of, overlapping, overlaps
 from inspector.gui.kit.theme import fixed_font
 
 MARGIN = 8

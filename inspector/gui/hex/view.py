@@ -31,10 +31,9 @@ from PySide6.QtWidgets import QAccessibleWidget, QToolTip, QWidget
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.span import Span
 from inspector.drawing.colouring import ColourBy
-from inspector.gui.hex.highlights import merged, overlapping
 from inspector.gui.hex.lane import lay_out_brackets
 from inspector.gui.hex.layout import MAX_COPY_BYTES, MOVES, CopyFormat, Cursor, Pane, formatted
-from inspector.gui.hex.pages import HexModel
+from inspector.gui.hex.pages import HexModel, merged, overlapping
 from inspector.gui.hex.painting import HATCH_PERIOD, MARKS_OF_SPANS, RowPainter, ViewState
 from inspector.gui.hex.row_area import RowArea
 

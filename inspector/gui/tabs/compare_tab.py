@@ -25,9 +25,8 @@ from inspector.drawing.colouring import ColourBy
 from inspector.gui.dialogs.combine import CombineDialog, Plan
 from inspector.gui.hex.beside.legend import DAMAGED, Legend, LegendEntry, role_entries
 from inspector.gui.hex.beside.strip import FileMap
-from inspector.gui.hex.highlights import Tint, structures_of, tints
 from inspector.gui.hex.layout import fitting
-from inspector.gui.hex.pages import Deliver, Fetch, HexModel, deliver_both
+from inspector.gui.hex.pages import Deliver, Fetch, HexModel, Tint, deliver_both, structures_of, tints
 from inspector.gui.hex.painting import MARGIN
 from inspector.gui.hex.view import HexView
 from inspector.gui.ipc.client import Client, Job, compare_client

@@ -9,7 +9,7 @@ from inspector.core.field import Run
 from inspector.core.kinds import Kind, Role, role_of
 from inspector.core.span import Span
 from inspector.drawing.colouring import ColourBy, Paint
-from inspector.gui.hex.highlights import Tint, clip_tints, merged, outline_of, overlaps, tints
+from inspector.gui.hex.pages import Tint, clip_tints, merged, outline_of, overlaps, tints
 
 
 def run(start: int, stop: int, kind: Kind, shade: int = 0) -> Run:

@@ -6,8 +6,7 @@ from inspector.core.field import Run
 from inspector.core.kinds import Kind, Role
 from inspector.core.span import Span
 from inspector.drawing.colouring import ColourBy, Paint
-from inspector.gui.hex.highlights import Tint
-from inspector.gui.hex.pages import MAX_CACHED_PAGES, PAGE, Deliver, HexModel
+from inspector.gui.hex.pages import MAX_CACHED_PAGES, PAGE, Deliver, HexModel, Tint
 
 
 class Owner:
