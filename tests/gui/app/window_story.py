@@ -80,6 +80,8 @@ def use(window: Window, location: str) -> None:
     assert tab is not None
     settle(window)
     for dock in tab.docks.values():
+        if not dock.toggleViewAction().isVisible():  # no archive of this kind fills it
+            continue
         dock.show()
         dock.raise_()
         settle(window)

@@ -394,8 +394,7 @@ class NumberEditor(QStyledItemDelegate):
     ) -> QWidget:
         editor = QLineEdit(parent)
         editor.setAccessibleName("Offset" if index.column() == OFFSET else "Length")
-        mark = editor.addAction(severity_icon(Severity.ERROR), QLineEdit.ActionPosition.TrailingPosition)
-        mark.setVisible(False)
+        editor.addAction(severity_icon(Severity.ERROR), QLineEdit.ActionPosition.TrailingPosition).setVisible(False)
         row, column = index.row(), index.column()
 
         def validate(text: str) -> None:
@@ -405,7 +404,8 @@ class NumberEditor(QStyledItemDelegate):
                 problem = str(error)
             editor.setProperty("wrong", bool(problem))
             editor.style().polish(editor)  # for the rules that look at the property
-            mark.setVisible(bool(problem))
+            for mark in editor.actions():  # PySide forgets the one that was given when it was added
+                mark.setVisible(bool(problem))
             self._show_message(problem)
 
         editor.textChanged.connect(validate)
