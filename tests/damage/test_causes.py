@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from random import Random
 import pytest
 
 from inspector.core.archive import Archive
-from inspector.core.cause import LIKELY_CODE, MEANINGS, PREFIX, PROVED_CODE, Cause
+from inspector.core.cause import CONVERT_CODE, LIKELY_CODE, MEANINGS, PREFIX, PROVED_CODE, Cause
 from inspector.core.field import Field
 from inspector.core.finding import Finding, Severity, error
 from inspector.core.kinds import Kind
@@ -155,6 +156,27 @@ def test_zeros_that_a_format_fills_up_with_are_no_damage(kind: Kind, number: int
     archive = Archive(source, "ar", "Unix ar archive", fields, findings=[wrong])
 
     assert len(list(zeros(archive, survey(source, Progress()), suspects(archive), ()))) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        (lambda data: b'{"status": 200, "body": "' + base64.b64encode(data) + b'"}', "JSON with base64 inside"),
+        (lambda data: ", ".join(map(str, data)).encode(), "a list of the bytes as numbers"),
+        (lambda data: b"u8 data[] = {" + b",".join(b"0x%x" % each for each in data) + b"};", "a list of the bytes"),
+    ],
+    ids=["json", "decimal", "hexadecimal"],
+)
+def test_an_archive_inside_of_text_is_named_and_taken_out(text: Callable[[bytes], bytes], called: str) -> None:
+    data = make("rca", Random(7)).data
+    archive = checked(Memory.of("rca", text(data)))
+    assert archive.findings[0].code == Cause.ENCODED_TEXT
+    assert archive.findings[0].message.startswith(f"This is {called}")
+
+    salvage = plan(archive, Progress(), [CONVERT_CODE], in_place=False).salvage
+    assert salvage is not None
+    assert salvage.content is not None
+    assert b"".join(salvage.content(Progress())) == data
 
 
 def test_a_cause_does_not_change_the_state() -> None:

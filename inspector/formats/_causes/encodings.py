@@ -43,6 +43,9 @@ _BASE85 = re.compile(rb"(?:<~)?[!-~\r\n]{60,}(?:~>)?\s*")
 _ESCAPE = re.compile(rb"\\x[0-9a-f]{2}")
 _QUOTED = re.compile(rb"=[0-9A-F]{2}")
 _PERCENT = re.compile(rb"%[0-9A-Fa-f]{2}")
+_JSON = re.compile(rb"\s*[{\[]")
+_QUOTED_BASE64 = re.compile(rb'"([A-Za-z0-9+/]{60,})')
+_NUMBERS = re.compile(rb"(0[xX][0-9a-fA-F]{1,2}|\b\d{1,3})\s*(?:[,}\]]|\Z)")
 
 
 class Encoding(NamedTuple):
@@ -87,6 +90,17 @@ def _from_uu(data: bytes) -> bytes:
 def _from_literal(data: bytes) -> bytes:
     value = ast.literal_eval(data.decode("ascii").strip()) if data.startswith(b"b") else b""
     return value if isinstance(value, bytes) else b""
+
+
+def _from_json(data: bytes) -> bytes:
+    quoted = _QUOTED_BASE64.search(data)
+    return _from_base64(quoted[1]) if quoted else b""
+
+
+def _from_numbers(data: bytes) -> bytes:
+    return bytes(
+        int(each, 16 if each[1:2].lower() == b"x" else 10) for each in _NUMBERS.findall(data, data.find(b"{") + 1)
+    )
 
 
 def _from_percents(data: bytes) -> bytes:
@@ -136,6 +150,20 @@ ENCODINGS = (
     # A CAF may begin with text; its end is JSON and a footer, which is none of these.
     Encoding("base64 text", "base64 -d {name} > DECODED", _is_base64, (_from_base64,)),
     Encoding("bytes printed by Python", "ast.literal_eval of Python", _is_literal, (_from_literal,)),
+    Encoding(
+        "JSON with base64 inside",
+        "jq -r .body FILE | base64 -d, with the name of its key",
+        lambda head, _, tail: (
+            _JSON.match(head) and _QUOTED_BASE64.search(head) and tail.rstrip().endswith((b"}", b"]"))
+        ),
+        (_from_json,),
+    ),
+    Encoding(
+        "a list of the bytes as numbers",
+        "a script that writes them",
+        lambda head, *_: head.isascii() and len(_NUMBERS.findall(head)) >= len(head) // 8,
+        (_from_numbers,),
+    ),
     Encoding(
         "quoted-printable text",
         "qprint -d or a mail program",

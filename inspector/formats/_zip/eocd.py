@@ -45,6 +45,8 @@ from inspector.formats._zip.records import (
 MAX_EOCD_DISTANCE = END_SIZE + 0xFFFF
 """The size of an end record with the longest comment: where it can begin, from the end of the file."""
 _MAX_CANDIDATES = 8
+_MAX_WALKED = 2
+"""With more candidates none has its directory walked: all may claim the same one, of up to 65,534 entries."""
 _ZIP64_LOCATOR_STRUCT = struct.Struct("<4xIQI")
 
 
@@ -91,7 +93,8 @@ def find_eocd(source: Source) -> Eocd | None:
     base = max(0, source.size - MAX_EOCD_DISTANCE)
     tail = source.read(base, MAX_EOCD_DISTANCE)
     exact, others = _candidates(tail, base)
-    eocds = [eocd_at(source, at) for at in (exact or others)]
+    walk = len(exact or others) <= _MAX_WALKED
+    eocds = [eocd_at(source, at, walk=walk) for at in (exact or others)]
     if not exact and source.read(0, 4) == LOCAL:
         # An archive that lost its end may contain others, whose end records are found instead. They look displaced.
         eocds = [eocd for eocd in eocds if eocd.consistent and not eocd.displacement]
@@ -154,8 +157,11 @@ def _candidates(tail: bytes, base: int) -> tuple[list[int], list[int]]:
     return exact, [base + at for at, stop in zip(places, stops, strict=True) if stop != len(tail)][:_MAX_CANDIDATES]
 
 
-def eocd_at(source: Source, at: int) -> Eocd:
-    """The end record at ``at``, whose fixed part is complete, and the ZIP64 records before it."""
+def eocd_at(source: Source, at: int, *, walk: bool = False) -> Eocd:
+    """The end record at ``at``, whose fixed part is complete, and the ZIP64 records before it.
+
+    ``walk``: the directory may be walked to see whether what looks like a ZIP64 locator is its end.
+    """
     end = End._make(END_STRUCT.unpack(source.read(at, END_SIZE)))
     stop = at + END_SIZE + end.comment_length
     record = Span(at, min(stop, source.size))
@@ -164,7 +170,7 @@ def eocd_at(source: Source, at: int) -> Eocd:
     size, offset = end.directory_size, end.directory_offset
     disks = (end.disk, end.directory_disk)
     counts = (end.entries_here, end.entries)
-    wide = _find_zip64(source, eocd)
+    wide = None if walk and _fills_up_to(source, end, at) else _find_zip64(source, eocd)
     if wide is not None:
         eocd.entries = _resolved(eocd, "number of entries", end.entries, FULL_16, wide.entries)
         size = _resolved(eocd, "size of the central directory", size, FULL_32, wide.directory_size)
@@ -214,6 +220,20 @@ def _is_whole(source: Source, eocd: Eocd) -> bool:
         not disk and any(is_header_of(source, offset + shift, name) for shift in (0, eocd.displacement))
         for offset, name, disk in sample
     )
+
+
+def _fills_up_to(source: Source, end: End, at: int) -> bool:
+    """Whether the directory is whole and runs up to the end record at ``at``.
+
+    What looks like a ZIP64 locator there is then the end of a name or comment of its last entry.
+    """
+    start = at - end.directory_size
+    placeholders = FULL_16 in end[1:5] or FULL_32 in end[5:7]
+    fits = not placeholders and start >= 0 and end.directory_size >= ZIP64_LOCATOR_SIZE
+    if not fits or source.read(at - ZIP64_LOCATOR_SIZE, 4) != ZIP64_LOCATOR:
+        return False
+    stops = [stop for *_, stop in central_headers(source, start, at)]
+    return stops[-1:] == [at] and len(stops) == end.entries
 
 
 def _resolved(eocd: Eocd, what: str, narrow: int, placeholder: int, wide: int) -> int:
@@ -342,6 +362,7 @@ def first_name(source: Source, eocd: Eocd) -> tuple[bytes, int] | None:
     return head[46 : 46 + length], int.from_bytes(head[42:46], "little") + eocd.shift
 
 
+_MEMBERS_PER_STEP = 1024
 _ZIP64_PREFIX_SIZE = 12
 """Bytes of a ZIP64 end record up to the size of its rest, inclusive."""
 
@@ -356,9 +377,10 @@ def find_eocd_after_members(source: Source, progress: Progress) -> Eocd | None:
         return None  # ``find_eocd`` has seen all of it
     progress.begin("Following local headers", source.size)
     stop = 0
-    for found in islice(local_files(source, 0), MAX_MEMBERS):
+    for number, found in enumerate(islice(local_files(source, 0), MAX_MEMBERS)):
         stop = found.stop
-        progress.advance(min(stop, source.size) - progress.done)
+        if number % _MEMBERS_PER_STEP == 0:
+            progress.advance(min(stop, source.size) - progress.done)
     eocd = eocd_after(source, stop)
     if eocd is not None:
         report_not_at_end(source, eocd, [eocd.record.start])
@@ -375,7 +397,7 @@ def eocd_after(source: Source, start: int) -> Eocd | None:
     record = source.read(at, END_SIZE)
     if record[:4] != END or len(record) < END_SIZE:
         return None
-    eocd = eocd_at(source, at)
+    eocd = eocd_at(source, at, walk=True)
     return eocd if eocd.consistent and not eocd.displacement and eocd.directory == (start, eocd.anchor) else None
 
 

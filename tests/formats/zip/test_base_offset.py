@@ -15,6 +15,7 @@ from tests.formats.zip.zip_building import (
     content,
     directory_of,
     doubts,
+    handmade,
     opened,
     patched,
     verified,
@@ -112,6 +113,27 @@ def test_a_zip64_locator_that_counts_no_disk_is_a_warning() -> None:
 
     assert [(each.code, each.severity) for each in archive.findings] == [("zip-zip64-disks", Severity.WARNING)]
     assert archive.findings[0].spans == ((locator, locator + 20),)
+
+
+@pytest.mark.parametrize("record", [b"", b"PK\6\6" + b"\x2c".ljust(52, b"a")])
+@pytest.mark.parametrize("field", ["name", "comment"])
+def test_the_end_of_a_directory_is_no_zip64_locator_whatever_it_looks_like(record: bytes, field: str) -> None:
+    locator = record + b"PK\6\7" + b"abcdabcdefghabcd"
+    data = bytearray(handmade(locator if field == "name" else b"name"))
+    if field == "comment":
+        end = data.rindex(b"PK\5\6")
+        central = data.rindex(b"PK\1\2")
+        data[central + 32 : central + 34] = len(locator).to_bytes(2, "little")
+        data[end + 12 : end + 16] = (end - central + len(locator)).to_bytes(4, "little")
+        data[end:end] = locator
+    archive = opened(bytes(data))
+
+    assert (doubts(archive), len(archive.members), content(archive, 0)) == (
+        {"zip-name-hazard"} if field == "name" else set(),
+        1,
+        b"content",
+    )
+    assert_covered(archive)
 
 
 def test_zip64_records_behind_the_directory_are_read_although_the_end_record_needs_none() -> None:
