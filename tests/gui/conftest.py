@@ -26,7 +26,7 @@ import inspector.sources
 from inspector.gui.app.docks import LateDock
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.dialogs.save_to import SaveToDialog
+from inspector.gui.dialogs.save import SaveToDialog
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit import theme

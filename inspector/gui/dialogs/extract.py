@@ -126,9 +126,6 @@ class ExtractDialog(Dialog):
         self.resize(WIDTH, HEIGHT)
         self._request_plan()
 
-    def _browse(self) -> None:
-        ask_for_folder(self, "Extract Into", lambda found: self.folder.setText(found[0]), self.folder.text())
-
     def choices(self) -> ExtractionChoices:
         """The current choices."""
         return ExtractionChoices(

@@ -131,7 +131,7 @@ class SaveFlow(Flow):
 
     def _ask_target(self, title: str, name: str, then: Callable[[str, bool, Connection], object]) -> None:
         """Ask for a file or an object, and whether to replace an existing one."""
-        from inspector.gui.dialogs.save_to import SaveToDialog
+        from inspector.gui.dialogs.save import SaveToDialog
 
         document = self._document
         is_on_s3 = is_s3(document.location)
@@ -215,7 +215,7 @@ class UploadConfirmation(QObject):
         )
 
     def _show(self, upload: PendingUpload, lines: tuple[str, ...]) -> None:
-        from inspector.gui.dialogs.send import SendDialog
+        from inspector.gui.dialogs.save import SendDialog
 
         dialog = SendDialog(self._parent, self._document.location, upload, lines)
         dialog.accepted.connect(lambda: upload.start(upload.consents))

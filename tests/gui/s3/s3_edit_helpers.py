@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.dialogs.send import SendDialog
+from inspector.gui.dialogs.save import SendDialog
 from tests.gui.conftest import WAIT, press, previewed, settle
 from tests.gui.s3.s3_store import Store, opened_at
 from tests.s3.writing.writing import MEBI, taco

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.extract import ExtractDialog
-from inspector.gui.dialogs.save_to import SaveToDialog
+from inspector.gui.dialogs.save import SaveToDialog
 from inspector.gui.panels.s3_connection import ConnectDialog
 from tests.gui.conftest import WAIT, press, settle
 from tests.gui.panels.repair_consent import agree_to_all

@@ -1,24 +1,33 @@
-"""The dialog that asks for the target of a copy: a local file or an S3 object."""
+"""The dialogs before something is written elsewhere: the target of a copy, and what is sent to S3."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QGridLayout, QPlainTextEdit, QWidget
 
+from inspector.core.names import visible
+from inspector.core.numbers import count, in_bytes
 from inspector.core.source import SourceError
+from inspector.gui.document.editing import PendingUpload
 from inspector.gui.kit.building import Dialog, dressed
 from inspector.gui.kit.files import PathField, ask_for_new_file
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.widgets import label_of, push_button, sentence_label
 from inspector.gui.panels.s3_connection import S3Target
 from inspector.sources.s3.address import is_s3, parse
+from inspector.sources.s3.connection import Consent
 
 WIDTH = 680
 HINT = "A local path, or s3://bucket/key."
 EXISTS = "The file exists already: choose another name, or replace it."
 NO_KEY = "An object needs a key: s3://bucket/key."
+SIZE = (640, 340)
+NOTE = (
+    "Metadata, tags and storage class of the object are kept. If the bucket keeps versions, the old version is "
+    "kept too; otherwise it is lost."
+)
 
 
 class SaveToDialog(Dialog):
@@ -88,3 +97,34 @@ class SaveToDialog(Dialog):
             self.s3_target.remember()
             self.chosen.emit(self.text(), self.overwrite.isChecked(), self.s3_target.connection)
             super().accept()
+
+
+class SendDialog(Dialog):
+    """Shows the planned upload as ``lines``."""
+
+    def __init__(self, parent: QWidget, location: str, upload: PendingUpload, lines: tuple[str, ...]) -> None:
+        risk = "&Send Anyway" if upload.consents else "&Send"
+        super().__init__(parent, "Send to S3", "&Send All of It" if Consent.WHOLE in upload.consents else risk)
+        self.send = self.answer
+        self.sentence = sentence_label(_summary(location, upload))
+        siblings = (f"{name}: written next to it" for name in upload.siblings)
+        self.lines = dressed(QPlainTextEdit("\n".join((*lines, *siblings))), "What will be sent", readOnly=True)
+        self.lines.setTabChangesFocus(True)
+        self.remark = sentence_label(NOTE)
+        self.lay_out(self.sentence, (self.lines, 1), self.remark)
+        self.resize(*SIZE)
+        # Enter must not start an upload that costs or risks more than was requested.
+        usual = self.buttons.button(QDialogButtonBox.StandardButton.Cancel) if upload.consents else self.send
+        usual.setDefault(True)
+        usual.setFocus()
+
+
+def _summary(location: str, upload: PendingUpload) -> str:
+    """What will change, after the reason for asking again if there is one."""
+    edit, target = upload.edit, visible(location)
+    if edit is None:
+        return f"Files that will be written next to {target}:"
+    changed = f"{in_bytes(sum(len(patch.new) for patch in edit.patches))} in {count(len(edit.patches), 'place')}"
+    cut = f", {in_bytes(edit.dropped.size)} cut off" if edit.dropped.size else ""
+    summary = f"{edit.label}: {changed}{cut}. A new object will replace {target}."
+    return f"{upload.why}\n\n{summary}" if upload.why else summary
