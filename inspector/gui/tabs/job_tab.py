@@ -48,7 +48,7 @@ class JobTab(SideTab, Generic[Requests]):
     @property
     def running(self) -> bool:
         """Whether the job is running or paused."""
-        return self.job is not None and self.job.running
+        return self.job is not None and self.job.running and self.client.is_open
 
     @property
     def settled(self) -> bool:
