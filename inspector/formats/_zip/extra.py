@@ -27,6 +27,7 @@ ZIP64 = 0x0001
 TIMESTAMP = 0x5455
 UNICODE_PATH = 0x7075
 _UNICODE_COMMENT = 0x6375
+_AES_SIZE = 7
 _TEXT_AT = 5
 """The offset of the text in records of Unicode names and comments, after a version and a CRC-32."""
 
@@ -55,7 +56,7 @@ def extra_records(data: bytes) -> Iterator[ExtraRecord]:
 
 
 Shortage = Callable[[bytes, bool], str]
-"""What is missing or too much in the data of a record, of a local header or not, to follow its name in a sentence."""
+"""What is wrong with the data of a record, of a local header or not, to follow its name in a sentence."""
 
 
 def _least(size: int) -> Shortage:
@@ -87,6 +88,24 @@ def _ids(data: bytes, _: bool) -> str:
     needed = 3 + user + (data[2 + user] if len(data) > 2 + user else 0)
     fits = data[:1] not in (b"", b"\1") or len(data) == needed
     return "" if fits else f"has {in_bytes(len(data))}, and its lengths add up to {needed}"
+
+
+def _attributes(data: bytes, _: bool) -> str:
+    """Four reserved bytes, then attributes each with a tag and its length."""
+    at = 4
+    while at + 4 <= len(data):
+        at += 4 + int.from_bytes(data[at + 2 : at + 4], "little")
+    return "" if at == len(data) else f"has {in_bytes(len(data))}, and its attributes need {max(at, 4):,}"
+
+
+def _aes(data: bytes, _: bool) -> str:
+    """A version, the letters AE, the strength of the key and the method (AE-1 and AE-2)."""
+    if len(data) != _AES_SIZE:
+        return f"has {in_bytes(len(data))}, not {_AES_SIZE}"
+    version, strength = int.from_bytes(data[:2], "little"), data[4]
+    if data[2:4] != b"AE" or version not in (1, 2):
+        return f"is of version {version} by {visible(data[2:4])}; known are AE-1 and AE-2"
+    return "" if strength in (1, 2, 3) else f"has the key strength {strength}; known are 1, 2 and 3"
 
 
 class _Known(NamedTuple):
@@ -126,7 +145,7 @@ _RECORDS = {
     ZIP64: _Known("ZIP64 extended information"),
     0x0007: _Known("AV info"),
     0x0009: _Known("OS/2"),
-    0x000A: _Known("NTFS", _least(4)),
+    0x000A: _Known("NTFS", _attributes),
     0x000D: _Known("UNIX", _least(12)),
     0x0014: _Known("PKCS#7 store"),
     0x0017: _Known("strong encryption header"),
@@ -136,7 +155,7 @@ _RECORDS = {
     UNICODE_PATH: _Known("Info-ZIP Unicode path", _least(_TEXT_AT), _unicode("UnicodeName")),
     0x7855: _Known("Info-ZIP UNIX (previous new)", _sizes((4,), (0, 4))),
     0x7875: _Known("Info-ZIP UNIX (new)", _ids),
-    0x9901: _Known("AES encryption", _sizes((7,), (7,))),
+    0x9901: _Known("AES encryption", _aes),
     0xA11E: _Known("data alignment (Apache Commons)"),
     0xCAFE: _Known("Java archive"),
     0xD935: _Known("data alignment (Android)"),
