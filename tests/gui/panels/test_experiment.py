@@ -162,7 +162,6 @@ def test_each_change_applies_to_the_bytes_or_the_member_chosen(
 ) -> None:
     tab, path = archive
     tab.document.select_member(1, "members")
-    tab.hex_pane.hex.clearSelection()
     qtbot.waitUntil(lambda: tab.document.selection.member == 1, timeout=WAIT)
     (chosen,) = tab.document.selection.spans
     assert chosen.size > 1

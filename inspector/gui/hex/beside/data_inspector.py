@@ -255,15 +255,7 @@ class ReadingsModel(ColumnTable):
 
 
 class DataInspector(QTableView):
-    """Shows readings of the bytes at the caret without scrolling; Copy copies the current cell.
-
-    The context menu chooses the rows.
-
-    Signals:
-        rowsChosen(object): the user chose the rows to show: a frozenset of names.
-    """
-
-    rowsChosen = Signal(object)
+    """Readings of the bytes at the caret, without scrolling; the context menu chooses the rows."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -290,7 +282,7 @@ class DataInspector(QTableView):
         self.restyle()
         self.show_rows(DEFAULT_ROWS)
 
-    def show_rows(self, names: Collection[str]) -> None:
+    def show_rows(self, names: Collection[str], _: bool = False) -> None:
         """Show the readings of these names; all of them if none is known."""
         known = [name in names for name in ALL_ROWS]
         for row, wanted in enumerate(known):
@@ -311,15 +303,11 @@ class DataInspector(QTableView):
             entry.setCheckable(True)
             entry.setChecked(name in shown)
             entry.setEnabled(shown != {name})
-            entry.triggered.connect(partial(self._choose, shown ^ {name}))
+            entry.triggered.connect(partial(self.show_rows, shown ^ {name}))
         menu.addSeparator()
-        menu.addAction("Show &All").triggered.connect(partial(self._choose, frozenset(ALL_ROWS)))
-        menu.addAction("Show the &Usual Ones").triggered.connect(partial(self._choose, DEFAULT_ROWS))
+        menu.addAction("Show &All").triggered.connect(partial(self.show_rows, frozenset(ALL_ROWS)))
+        menu.addAction("Show the &Usual Ones").triggered.connect(partial(self.show_rows, DEFAULT_ROWS))
         return menu
-
-    def _choose(self, names: frozenset[str], _: bool = False) -> None:
-        self.show_rows(names)
-        self.rowsChosen.emit(names)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Choose the rows."""
