@@ -39,7 +39,7 @@ from inspector.core.kinds import (
 from inspector.core.program.progress import Progress
 from inspector.core.verdict import Verdict
 from inspector.formats import FORMATS, ar
-from inspector.operations.bytes.expressions import OWN_WORDS
+from inspector.operations.open.expressions import OWN_WORDS
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.sources.local.file import FileSource
 from tests.test_formats_everywhere import ARCHIVES
@@ -55,7 +55,7 @@ KNOWING = {
     "cli.commands.create": _WRITTEN,
     "operations.create": _WRITTEN,
     "operations.protocol.create_views": _WRITTEN,
-    "operations.replay": _WRITTEN,
+    "operations.trials": _WRITTEN,
     "operations.worker.create_session": _WRITTEN,
     "operations.edit.edits": "The header of a TACO archive is edited field by field.",
     "operations.edit.apply_repairs": "An index of a range that was repaired is made anew beside it.",

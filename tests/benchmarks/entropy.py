@@ -10,7 +10,7 @@ import numpy as np
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span
-from inspector.operations.bytes.classes import CHUNK, bands
+from inspector.operations.open.byte_classes import CHUNK, bands
 from inspector.sources.local.file import FileSource
 from tests.benchmarks.measure import Row, paired
 

@@ -28,9 +28,9 @@ from inspector.formats._zip import check
 from inspector.formats._zip.directory import DirectoryWalk
 from inspector.formats.caf.locate import caf_end
 from inspector.formats.caf.scan import Scanner
-from inspector.operations.bytes.expressions import Places
 from inspector.operations.check.checking import check_archive
 from inspector.operations.open import opening
+from inspector.operations.open.expressions import Places
 from inspector.operations.open.opening import Opened
 from tests.hostile import bombs
 from tests.hostile.bounds import OUTPUT_PER_BYTE, memory_for, output_of, seconds_for

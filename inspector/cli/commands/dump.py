@@ -21,8 +21,8 @@ from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.source import SourceError
-from inspector.operations.bytes.expressions import place_in
 from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.expressions import place_in
 from inspector.operations.open.opening import UNKNOWN_FORMAT, Opened
 
 _MAX_VALUE_CHARS = 160

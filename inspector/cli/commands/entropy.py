@@ -23,8 +23,8 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.drawing.byte_class import ByteClass
-from inspector.operations.bytes.classes import alike, bands
-from inspector.operations.bytes.expressions import Places
+from inspector.operations.open.byte_classes import alike, bands
+from inspector.operations.open.expressions import Places
 
 NAMES = {
     ByteClass.ZEROS: "zeros",

@@ -20,7 +20,6 @@ from inspector.core.program.progress import Progress
 from inspector.core.span import Span
 from inspector.operations.check.checking import CheckReport, check_location, with_readers
 from inspector.operations.check.report import as_object, as_text
-from inspector.operations.experiment.experiment import Experiment, file_content, step_object
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.nested import open_nested
 from inspector.operations.protocol.audit_views import UNCHECKED
@@ -41,6 +40,7 @@ from inspector.operations.protocol.experiment_views import (
     Step,
     Swap,
 )
+from inspector.operations.trials.experiment import Experiment, file_content, step_object
 from inspector.sources.local.file import LocalFolder
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.prefix import S3Prefix

@@ -38,9 +38,9 @@ from inspector.operations.open.opening import decode, start
 from inspector.operations.protocol.audit_views import UNCHECKED
 from inspector.operations.protocol.header_draft import with_changes
 from inspector.operations.protocol.replay_views import CRASH_MEANINGS, Matrix, MatrixRow, Point, StepView
-from inspector.operations.replay.matrix import crash_matrix
-from inspector.operations.replay.replay import Replay
-from inspector.operations.replay.writers import (
+from inspector.operations.trials.matrix import crash_matrix
+from inspector.operations.trials.replay import Replay
+from inspector.operations.trials.writers import (
     replay_append,
     replay_edit,
     replay_past,

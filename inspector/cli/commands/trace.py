@@ -15,9 +15,7 @@ from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.reader import Step, value_text
 from inspector.core.span import total
-from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.protocol.check_views import ReaderVerdict
-from inspector.operations.trace.tracing import (
+from inspector.operations.check.tracing import (
     Trace,
     compare_readers,
     reader_named,
@@ -27,6 +25,8 @@ from inspector.operations.trace.tracing import (
     row_of,
     trace,
 )
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.protocol.check_views import ReaderVerdict
 
 _FAILED = {ReaderVerdict.REJECTS, ReaderVerdict.WRONG}
 

@@ -26,7 +26,7 @@ SESSIONS = {
     "ArchiveRequests": "session.archive_session:ArchiveSession",
     "CompareRequests": "worker.compare_session:Comparer",
     "CreateRequests": "worker.create_session:CreateSession",
-    "BrowseRequests": "worker.browsing:Browser",
+    "BrowseRequests": "session.remote:Browser",
     "AuditRequests": "worker.audit_server:Auditor",
 }
 """The class of ``inspector.operations`` that answers the requests of each kind."""

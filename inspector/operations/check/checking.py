@@ -27,13 +27,13 @@ from inspector.formats._causes.joined import MIN_REST_BYTES, archive_in
 from inspector.formats.datas3t.check import summary
 from inspector.operations.check.digest_check import check_manifests
 from inspector.operations.check.name_rules import report_names
+from inspector.operations.check.tracing import compare_readers
 from inspector.operations.jobs.subprogress import CHECKING, map_with_progress, subprogresses
 from inspector.operations.open.collection import OVERLAP, collection_in
 from inspector.operations.open.location import Location, NoRangeError, open_location
 from inspector.operations.open.nested import open_nested
 from inspector.operations.open.opening import Opened, decode_anew, not_read
 from inspector.operations.protocol.check_views import ReaderRow
-from inspector.operations.trace.tracing import compare_readers
 from inspector.sources.local.changes.journal import ChangeState
 from inspector.sources.local.changes.recovery import pending
 from inspector.sources.local.file import FileSource, LocalFolder

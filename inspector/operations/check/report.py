@@ -17,9 +17,9 @@ from inspector.core.verdict import State, Verdict
 from inspector.formats._causes.blocks import members_with
 from inspector.formats._causes.diagnosis import Placed, folded
 from inspector.operations.check.checking import CheckReport, own_state
+from inspector.operations.check.tracing import row_lines, row_object
 from inspector.operations.open.location import inside
 from inspector.operations.protocol.check_views import ReaderRow, ReportKind
-from inspector.operations.trace.tracing import row_lines, row_object
 
 _MAX_NAMES = 20
 """Members that are named because they are not verified; the rest are counted."""

@@ -1,1 +1,1 @@
-"""From a location to decoded archives and the bytes of their members."""
+"""From a location to decoded archives, the bytes of their members, places in them, and what bytes look like."""

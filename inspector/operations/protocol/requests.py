@@ -55,9 +55,9 @@ def requests_of(served: Any) -> dict[str, Traits]:
 
 if TYPE_CHECKING:
     from inspector.operations.session.archive_session import ArchiveSession as ArchiveRequests
+    from inspector.operations.session.remote import Browser as BrowseRequests
     from inspector.operations.session.remote import Connecting as ProfileRequests
     from inspector.operations.worker.audit_server import Auditor as AuditRequests
-    from inspector.operations.worker.browsing import Browser as BrowseRequests
     from inspector.operations.worker.compare_session import Comparer as CompareRequests
     from inspector.operations.worker.create_session import CreateSession as CreateRequests
 else:

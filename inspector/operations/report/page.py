@@ -30,6 +30,7 @@ from inspector.drawing.palette import COLOURS, MARKS, Mark, Scheme
 from inspector.formats._causes.diagnosis import Placed, cause_sentence, folded
 from inspector.operations.check.checking import CheckReport, own_state
 from inspector.operations.check.report import archive_readers
+from inspector.operations.check.tracing import sentence
 from inspector.operations.diagram.drawing import (
     DAMAGE,
     QUIET,
@@ -51,7 +52,6 @@ from inspector.operations.open.location import inside
 from inspector.operations.open.opening import Opened
 from inspector.operations.open.overview import in_kind_order, overview
 from inspector.operations.protocol.edit_views import RepairRow
-from inspector.operations.trace.tracing import sentence
 from inspector.sources.local.file import FileSource
 
 MAX_DAMAGED = 1_000

@@ -17,6 +17,7 @@ from inspector.core.verdict import State, Verdict
 from inspector.drawing.diagram import Diagram
 from inspector.operations.check.checking import own_state
 from inspector.operations.check.checking import verdict_counts as counts_of
+from inspector.operations.check.tracing import StepLog, compare_readers, reader_named, readers_of, trace
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.operations.open.overview import in_kind_order, overview
@@ -37,7 +38,6 @@ from inspector.operations.session.extracting import Extracting
 from inspector.operations.session.navigation import Navigation
 from inspector.operations.session.references import References
 from inspector.operations.session.remote import Costs
-from inspector.operations.trace.tracing import StepLog, compare_readers, reader_named, readers_of, trace
 
 MAX_UNREAD = 4_000
 """Spans that no reader read, of which more are not sent."""
@@ -100,7 +100,7 @@ class ArchiveSession(Navigation, Costs, Extracting, References, Overlays):
 
         Raises SourceError and Cancelled.
         """
-        from inspector.operations.bytes.classes import bands  # brings numpy
+        from inspector.operations.open.byte_classes import bands  # brings numpy
 
         source = self.now.layers[layer].source
         cached = self.cached(layer) if is_remote(source) else None

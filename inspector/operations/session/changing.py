@@ -28,7 +28,6 @@ from inspector.operations.edit.edits import preview as preview_header
 from inspector.operations.edit.interrupted import interrupted, recover
 from inspector.operations.edit.past_writes import edits_before, forget_past_writes, past_writes, take_back
 from inspector.operations.edit.plan_repairs import Plan, plan
-from inspector.operations.experiment.experiment import Experiment, file_content
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened, decode, start
@@ -53,8 +52,9 @@ from inspector.operations.protocol.replay_views import (
     Writes,
 )
 from inspector.operations.protocol.views import Stage
-from inspector.operations.replay.replay import Replay
 from inspector.operations.session.reading import Reading, Snapshot
+from inspector.operations.trials.experiment import Experiment, file_content
+from inspector.operations.trials.replay import Replay
 from inspector.sources.local.atomic import atomic_file
 from inspector.sources.local.file import FileSource
 from inspector.sources.s3.connection import DEFAULT, Connection, Consent
@@ -493,7 +493,7 @@ class Overlays(Changing):
     def _made(self, writes: Writes, progress: Progress) -> Replay:
         # Imported here because opening an archive need not wait for the writers.
         from inspector.operations.create.creating_rca import rca_options
-        from inspector.operations.replay.writers import (
+        from inspector.operations.trials.writers import (
             replay_append,
             replay_edit,
             replay_past,
@@ -518,7 +518,7 @@ class Overlays(Changing):
 
     def crash_matrix(self, progress: Progress, writes: Writes) -> Matrix:
         """What each reader makes of a crash at each write. Raises OperationError, SourceError and Cancelled."""
-        from inspector.operations.replay.matrix import crash_matrix as matrix
+        from inspector.operations.trials.matrix import crash_matrix as matrix
 
         return matrix(self._shown(writes), progress)
 

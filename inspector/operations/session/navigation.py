@@ -21,8 +21,8 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats.datas3t.datapoints import member_with
-from inspector.operations.bytes.expressions import ExpressionContext, ExpressionError, UnknownNameError, resolve
 from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.expressions import ExpressionContext, ExpressionError, UnknownNameError, resolve
 from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFoundError, find_member
 from inspector.operations.open.opening import Opened, learn
 from inspector.operations.protocol.views import LayerKind, Stage, Target, datapoint_key

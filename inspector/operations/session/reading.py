@@ -27,7 +27,6 @@ from inspector.core.span import Spans
 from inspector.core.verdict import Checksum, State
 from inspector.operations.check.checking import judgement
 from inspector.operations.edit.plan_repairs import Plan
-from inspector.operations.experiment.experiment import Experiment
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import content as pieces_of
 from inspector.operations.open.location import Location, NoDatasetError, NoRangeError, open_location
@@ -52,10 +51,11 @@ from inspector.operations.protocol.views import (
     Status,
     TreeRow,
 )
-from inspector.operations.replay.replay import Replay
 from inspector.operations.session.checks import ALL, Checks
 from inspector.operations.session.layers import FieldView, Layers
 from inspector.operations.session.members.members_view import Marks, MembersView
+from inspector.operations.trials.experiment import Experiment
+from inspector.operations.trials.replay import Replay
 from inspector.sources.local.file import FileSource, TemporarySource
 from inspector.sources.s3.connection import DEFAULT, Connection
 

@@ -1,25 +1,35 @@
-"""What reading costs: S3 requests, why they fail, what is cached; and how the file on disk has changed."""
+"""What reading costs: S3 requests, why they fail, what is cached; how the file on disk changed; browsing buckets."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector.core.names import visible
 from inspector.core.pieces import PieceSource
-from inspector.core.program.progress import Progress
+from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import Source, SourceError
 from inspector.core.span import Span, Spans, intersect, subtract, united
-from inspector.operations.protocol.browse_views import ErrorAction, RemoteState, S3Problem
+from inspector.operations.protocol.browse_views import (
+    EntryKind,
+    ErrorAction,
+    RemoteEntry,
+    RemotePage,
+    RemoteState,
+    S3Problem,
+)
 from inspector.operations.protocol.views import DiskChange, Stage
 from inspector.operations.session.reading import SessionState
 from inspector.sources.local.file import FileSource, Identity
-from inspector.sources.s3.address import parse
+from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.connection import Attempt, Connection, Profile, profiles
 from inspector.sources.s3.request_log import Phase, Request, RequestLog, Totals
 from inspector.sources.s3.sentences import S3Error
 from inspector.sources.s3.sentences import replaced as replaced_words
 from inspector.sources.s3.source import RemoteSource
 from inspector.sources.web.address import is_remote, is_web
+
+if TYPE_CHECKING:
+    from inspector.sources.s3.responses import Page
 
 _BY_NAME = {
     "NoCredentialsError": (ErrorAction.CONNECTION, ErrorAction.UNSIGNED),
@@ -189,3 +199,53 @@ class Costs(SessionState, Connecting):
     def cached(self, layer: int) -> Spans:
         """The cached bytes of a layer, which can be read without a request."""
         return cached_spans(self.now.layers[layer].source)
+
+
+# ---- browsing buckets ----------------------------------------------------------------------------------------------
+
+
+class Browser(Connecting):
+    """Answers BrowseRequests, in any order. Lists only what was requested."""
+
+    def __init__(self) -> None:
+        self._log = RequestLog()
+
+    def buckets(self, progress: Progress, connection: Connection) -> RemotePage:
+        """All buckets; raises SourceError."""
+        from inspector.sources.s3.client import client_for
+
+        progress.begin("Listing buckets", 0, "buckets")
+        with cancelling(progress):
+            names = client_for(connection).buckets(self._log)
+        entries = tuple(RemoteEntry(EntryKind.BUCKET, visible(name), Address(name, "").location) for name in names)
+        return RemotePage(entries, "", self._log.totals)
+
+    def page(self, progress: Progress, connection: Connection, location: str, after: str) -> RemotePage:
+        """The page of a prefix with the token ``after``, the first one if that is empty; raises SourceError."""
+        from inspector.sources.s3.client import client_for
+
+        address = parse(location)
+        progress.begin("Listing", 0, "entries")
+        with cancelling(progress):
+            page = client_for(connection).list(address.bucket, address.prefix, self._log, after=after)
+        return RemotePage(tuple(_entries(address, page)), page.following, self._log.totals)
+
+
+def _entries(address: Address, page: Page) -> list[RemoteEntry]:
+    start = len(address.prefix)
+    found = [
+        RemoteEntry(EntryKind.PREFIX, visible(each[start:].removesuffix("/")), Address(address.bucket, each).location)
+        for each in page.prefixes
+    ]
+    found += [
+        RemoteEntry(
+            EntryKind.OBJECT,
+            visible(key[start:]),
+            Address(address.bucket, key).location,
+            head.size,
+            head.modified,
+        )
+        for key, head in page.objects.items()
+        if key != address.prefix  # some tools create an empty object for a folder
+    ]
+    return found

@@ -21,7 +21,6 @@ from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.operations.check.checking import check_location, state_of
 from inspector.operations.edit import edits
-from inspector.operations.experiment.experiment import Experiment, NoiseSource, file_content, noise, place_of
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.experiment_views import (
     DAMAGES,
@@ -39,6 +38,7 @@ from inspector.operations.protocol.experiment_views import (
     Step,
     Swap,
 )
+from inspector.operations.trials.experiment import Experiment, NoiseSource, file_content, noise, place_of
 from inspector.sources.local.file import FileSource
 from tests.damage.generator import Memory, make
 from tests.formats.archives import checked

@@ -19,6 +19,7 @@ from inspector.core.source import Source
 from inspector.formats import recognise
 from inspector.formats.rca.blocks import Convention
 from inspector.operations.check.checking import check_location
+from inspector.operations.check.tracing import readers_of, trace
 from inspector.operations.create.creating_rca import RcaOptions
 from inspector.operations.create.inputs import gather
 from inspector.operations.create.rca_writing import grow
@@ -27,16 +28,15 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.header_draft import with_changes
 from inspector.operations.protocol.replay_views import CrashState, Point, RepairEnd, StepKind
-from inspector.operations.replay.matrix import crash_matrix
-from inspector.operations.replay.replay import Replay
-from inspector.operations.replay.writers import (
+from inspector.operations.trials.matrix import crash_matrix
+from inspector.operations.trials.replay import Replay
+from inspector.operations.trials.writers import (
     replay_append,
     replay_edit,
     replay_past,
     replay_repair,
     replay_segments,
 )
-from inspector.operations.trace.tracing import readers_of, trace
 from inspector.sources.local.changes.in_place import write
 from inspector.sources.local.changes.recovery import finish, roll_back
 from inspector.sources.local.disk_calls import Disk

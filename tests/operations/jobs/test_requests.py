@@ -21,9 +21,8 @@ from inspector.operations.protocol.requests import (
     traits_of,
 )
 from inspector.operations.session.archive_session import ArchiveSession
-from inspector.operations.session.remote import Connecting
+from inspector.operations.session.remote import Browser, Connecting
 from inspector.operations.worker.audit_server import Auditor
-from inspector.operations.worker.browsing import Browser
 from inspector.operations.worker.compare_session import Comparer
 from inspector.operations.worker.create_session import CreateSession
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from inspector.core.program.progress import Progress
-from inspector.operations.bytes.expressions import MAX_SIBLINGS
 from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.expressions import MAX_SIBLINGS
 from inspector.operations.session.archive_session import ArchiveSession
 from tests.operations.archives import CONTENTS, caf, opened
 

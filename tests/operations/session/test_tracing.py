@@ -21,10 +21,10 @@ from inspector.core.reader import Reader, ReaderKind, ReaderOutcome, Recorder, S
 from inspector.core.source import BytesSource, Source
 from inspector.formats import recognise
 from inspector.formats.rca import FORMAT as RCA
+from inspector.operations.check.tracing import StepLog, Trace, compare_readers, reader_named, trace
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import decode, start
 from inspector.operations.protocol.check_views import ReaderVerdict
-from inspector.operations.trace.tracing import StepLog, Trace, compare_readers, reader_named, trace
 from inspector.sources.local.file import FileSource
 from tests.formats.rca import build
 from tests.formats.rca.checking import ONE, THREE, TWO, resumed

@@ -14,8 +14,8 @@ from inspector.core.source import Source, blocks
 from inspector.core.verdict import State
 from inspector.formats import recognise
 from inspector.operations.check.checking import check_archive, state_of
+from inspector.operations.check.tracing import readers_of, trace
 from inspector.operations.edit.plan_repairs import SiblingFile, plan
-from inspector.operations.experiment.experiment import digest_of
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.subprogress import subprogresses
 from inspector.operations.open.opening import Opened, decode, start
@@ -29,8 +29,8 @@ from inspector.operations.protocol.replay_views import (
     StepKind,
     StepView,
 )
-from inspector.operations.replay.replay import Replay
-from inspector.operations.trace.tracing import readers_of, trace
+from inspector.operations.trials.experiment import digest_of
+from inspector.operations.trials.replay import Replay
 
 MAX_POINTS = 60
 """The most crash points of a matrix: each is checked, repaired and read by every reader."""

@@ -21,7 +21,7 @@ from inspector.operations.edit.plan_repairs import plan
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.replay_views import StepKind, StepView
-from inspector.operations.replay.replay import Replay, Step, replay_of
+from inspector.operations.trials.replay import Replay, Step, replay_of
 from inspector.sources.local.changes.in_place import write
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.rehearsal import Rehearsal

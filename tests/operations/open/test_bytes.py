@@ -13,7 +13,7 @@ from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.drawing.byte_class import CLASSES, ByteClass, look_of
-from inspector.operations.bytes.classes import LARGE_BLOCK, MAX_EXACT_STRETCH, bands, looks
+from inspector.operations.open.byte_classes import LARGE_BLOCK, MAX_EXACT_STRETCH, bands, looks
 
 NOISE = random.Random(7).randbytes(40_000)
 WORDS = ("the", "bytes", "of", "an", "archive", "say", "what", "they", "are", "when", "read")

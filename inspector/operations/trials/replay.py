@@ -16,7 +16,6 @@ from inspector.core.pieces import PieceSource, PieceTable
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, change_of
 from inspector.core.span import Span, united
-from inspector.operations.experiment.experiment import require_another_file, save_as_new
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import decode, start
 from inspector.operations.protocol.replay_views import (
@@ -27,6 +26,7 @@ from inspector.operations.protocol.replay_views import (
     StepView,
     covered,
 )
+from inspector.operations.trials.experiment import require_another_file, save_as_new
 from inspector.sources.local.rehearsal import Call, CallKind
 
 MAX_STEPS = 10_000

@@ -1,1 +1,0 @@
-"""What bytes look like whatever their format says, and which structures they are in."""

@@ -1,1 +1,0 @@
-"""Experiments: steps that change an archive over an overlay, never in its file."""

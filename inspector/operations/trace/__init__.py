@@ -1,1 +1,0 @@
-"""What other readers make of an archive: each step of one, and a line about each."""
