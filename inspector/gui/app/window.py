@@ -203,7 +203,10 @@ class Window(DropZone, QMainWindow):
 
     def take_dropped(self, locations: list[str]) -> None:
         """Open what was dropped, or add it to the archive shown."""
-        self.create_actions.take_dropped(locations)
+        if locations:
+            self.create_actions.take_dropped(locations)
+        else:
+            self.say("The dropped item is neither a file nor a folder that can be opened.")
 
     def tab(self) -> Tab | None:
         """The tab shown; None if it has no document."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
@@ -182,12 +183,13 @@ class DropZone:
 
     drop_light: Cover
 
+    @abstractmethod
     def take_dropped(self, locations: list[str]) -> None:
-        """Do what a drop is for."""
-        raise NotImplementedError
+        """Do what a drop is for; there is no location in text that names none."""
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        taken = bool(from_mime(event.mimeData())) and take_copy(event)
+        data = event.mimeData()
+        taken = (data.hasUrls() or data.hasText()) and take_copy(event)
         event.setAccepted(taken)
         self.drop_light.light_up(taken)
 
@@ -199,11 +201,8 @@ class DropZone:
 
     def dropEvent(self, event: QDropEvent) -> None:
         self.drop_light.light_up(False)
-        found = from_mime(event.mimeData())
-        taken = bool(found) and take_copy(event)
-        event.setAccepted(taken)
-        if taken:
-            self.take_dropped(found)
+        if take_copy(event):
+            self.take_dropped(from_mime(event.mimeData()))
 
 
 class PathField(DropZone, QLineEdit):
@@ -215,6 +214,8 @@ class PathField(DropZone, QLineEdit):
 
     def take_dropped(self, locations: list[str]) -> None:
         """Take the first of several locations."""
+        if not locations:
+            return
         self.setText(absolute(locations[0]))
         self.setFocus()
         self.editingFinished.emit()

@@ -13,6 +13,7 @@ Blocks that memory has no room for are in a file without a name, so that a secon
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import shutil
 import tempfile
@@ -85,6 +86,8 @@ class Blocks:
 
     def _go_to_disk(self) -> None:
         """Move to a file without a name, once, if that may hold more than memory. Raises OSError."""
+        if _on_disk:
+            gc.collect()  # what is closed has no share, and a command seldom collects by itself
         folder = platformdirs.user_cache_path("archive-inspector", appauthor=False, ensure_exists=True)
         room = min(self._most, shutil.disk_usage(folder).free // MIN_FREE_SHARE // BLOCK_BYTES) // (len(_on_disk) + 1)
         self._most = 0
