@@ -247,6 +247,8 @@ def find_strays(archive: Archive, directory: Directory, progress: Progress) -> S
     members, source = directory.members, archive.source
     eocd = directory.eocd
     listed = directory.listed and (eocd is None or len(members) >= eocd.entries)  # all that there were
+    if listed and archive.verdicts.count(VERDICTS.index(Verdict.VERIFIED)) == len(members):
+        return Strays()  # without a table of all names
     names, taken, claimed = _known(archive, directory, listed=listed)
     if listed and all(names.values()):
         return Strays()

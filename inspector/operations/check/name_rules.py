@@ -5,8 +5,9 @@ The formats report what is wrong with a single name while they decode.
 
 from __future__ import annotations
 
+import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from unicodedata import normalize
 
 from inspector.core import codes
@@ -22,45 +23,69 @@ _MAX_WITHOUT_NUMPY = 4_096
 """Up to so many names, importing numpy takes longer than it saves."""
 _MEMBERS_PER_BLOCK = 16_384
 
+# A name in lower case that matches is its own collision key.
+_PLAIN = re.compile(rb"[^\x80-\xff\\/.][^\x80-\xff\\/]*+(?:/[^\x80-\xff\\/.][^\x80-\xff\\/]*+)*")
+
 
 def report_names(archive: Archive, emitter: Emitter, progress: Progress) -> None:
     """Report collisions as warnings; raises Cancelled.
 
     Takes about twenty bytes per member: names are compared by their hashes, and in full only if those are equal.
     """
-    progress.begin("Comparing names", len(archive.members), "members")
+    members = archive.members
+    progress.begin("Comparing names", len(members), "members")
     files, folders = array("q"), array("q")
-    for own, around in _blocks(archive.members):
-        files.extend(hash(key) for _, key in own)
-        folders.extend(map(hash, around))
-        progress.advance(min(_MEMBERS_PER_BLOCK, progress.total - progress.done))
+    for block in _blocks(members):
+        files.extend(hash(key) for _, key in block.files())
+        folders.extend(map(hash, block.folders()))
+        progress.advance(len(block.names))
     twice, both = _shared(files, folders)
     if twice or both:
         _report(archive, emitter, twice, both)
 
 
-def _blocks(members: Members) -> Iterator[tuple[list[tuple[int, bytes]], dict[bytes, int]]]:
-    """Some members at a time: those that are files with their collision keys, and the keys of all folders.
+class _Block:
+    """The names of members from ``first`` on, in lower case, and their collision keys."""
 
-    Folders are those that members are or lie in, each with the first such member.
-    """
-    marks = members.marks
-    for first in range(0, len(members), _MEMBERS_PER_BLOCK):
-        block = range(first, min(first + _MEMBERS_PER_BLOCK, len(members)))
-        names = [members.path(member) for member in block]
-        files: list[tuple[int, bytes]] = []
-        folders: dict[bytes, int] = {}
-        for member, name, key in zip(block, names, collision_keys(names), strict=True):
-            folder = key
-            if not (name.endswith(b"/") or (marks is not None and marks[member] & FOLDER)):
-                files.append((member, key))
-                folder = key.rpartition(b"/")[0]
+    def __init__(self, members: Members, first: int, last: int) -> None:
+        self.first = first
+        base = members.path_stops[first - 1] if first else 0
+        stops = [stop - base for stop in members.path_stops[first:last]]
+        blob = bytes(members.paths[base : base + stops[-1]]).lower()
+        self.names = [blob[start:stop] for start, stop in zip((0, *stops), stops, strict=False)]
+        self.keys = self.names.copy()
+        odd = [at for at, name in enumerate(self.names) if not _PLAIN.fullmatch(name)]
+        distinct = list(dict.fromkeys(self.names[at] for at in odd))
+        keys = dict(zip(distinct, collision_keys(distinct), strict=True))
+        for at in odd:
+            self.keys[at] = keys[self.names[at]]
+        self._folders = {at for at in odd if self.names[at].endswith(b"/")}
+        if members.marks is not None:
+            self._folders.update(at for at, marks in enumerate(members.marks[first:last]) if marks & FOLDER)
+
+    def files(self) -> Iterable[tuple[int, bytes]]:
+        """The members that are not folders, and their keys."""
+        numbered = enumerate(self.keys, self.first)
+        if not self._folders:
+            return numbered
+        return ((member, key) for member, key in numbered if member - self.first not in self._folders)
+
+    def folders(self) -> dict[bytes, int]:
+        """The keys of all folders that members are or lie in, each with the first such member."""
+        found: dict[bytes, int] = {}
+        for at, key in enumerate(self.keys):
+            folder = key if at in self._folders else key.rpartition(b"/")[0]
             for _ in range(MAX_PATH_DEPTH):  # deeper ones have a finding of their own
-                if not folder or folder in folders:
+                if not folder or folder in found:
                     break
-                folders[folder] = member
+                found[folder] = self.first + at
                 folder = folder.rpartition(b"/")[0]
-        yield files, folders
+        return found
+
+
+def _blocks(members: Members) -> Iterator[_Block]:
+    for first in range(0, len(members), _MEMBERS_PER_BLOCK):
+        yield _Block(members, first, min(first + _MEMBERS_PER_BLOCK, len(members)))
 
 
 def _shared(files: array[int], folders: array[int]) -> tuple[set[int], set[int]]:
@@ -86,22 +111,19 @@ def _report(archive: Archive, emitter: Emitter, twice: set[int], both: set[int])
     mixed = CappedFindings(emitter, codes.NAME_FILE_AND_FOLDER, "names of files that are folders too")
     known = {each.member for each in archive.findings if each.member is not None and "duplicate" in each.code}
     path, files, folders = archive.members.path, dict[bytes, int](), dict[bytes, int]()
-    wanted = twice | both
-    for own, around in _blocks(archive.members):
-        for later, key in own:
-            if hash(key) not in wanted or (earlier := files.setdefault(key, later)) == later:
-                continue
-            first, second = path(earlier), path(later)
-            if first != second and not alike.full():
-                message = (
-                    f"The names '{brief(first)}' and '{brief(second)}' differ {_difference(first, second)}: on "
-                    "systems that ignore this, both become one file."
-                )
-                alike.add(message, _spans(archive, earlier, later), later)
-            if first == second and later not in known and not same.full():
-                message = f"The name '{brief(first)}' occurs more than once: extracted, one file replaces the other."
-                same.add(message, _spans(archive, earlier, later), later)
-        for key, member in around.items():
+    for earlier, later in _pairs(archive.members, twice | both, files):
+        first, second = path(earlier), path(later)
+        if first != second and not alike.full():
+            message = (
+                f"The names '{brief(first)}' and '{brief(second)}' differ {_difference(first, second)}: on "
+                "systems that ignore this, both become one file."
+            )
+            alike.add(message, _spans(archive, earlier, later), later)
+        if first == second and later not in known and not same.full():
+            message = f"The name '{brief(first)}' occurs more than once: extracted, one file replaces the other."
+            same.add(message, _spans(archive, earlier, later), later)
+    for block in _blocks(archive.members) if both else ():
+        for key, member in block.folders().items():
             if hash(key) in both:
                 folders.setdefault(key, member)
     for key in sorted(files.keys() & folders.keys()):
@@ -113,8 +135,16 @@ def _report(archive: Archive, emitter: Emitter, twice: set[int], both: set[int])
         kept.close()
 
 
+def _pairs(members: Members, wanted: set[int], files: dict[bytes, int]) -> Iterator[tuple[int, int]]:
+    """The first and each further file of one key, of those with a hash that is ``wanted``; ``files`` gets the first."""
+    for block in _blocks(members):
+        for member, key in block.files():
+            if hash(key) in wanted and (earlier := files.setdefault(key, member)) != member:
+                yield earlier, member
+
+
 def _spans(archive: Archive, *members: int) -> Spans:
-    return tuple(span for member in members for span in _name_spans(archive, member))
+    return tuple(span for member in members for span in name_spans(archive, member))
 
 
 def _difference(first: bytes, second: bytes) -> str:
@@ -125,7 +155,7 @@ def _difference(first: bytes, second: bytes) -> str:
     return "only in case or in notation"
 
 
-def _name_spans(archive: Archive, index: int) -> Spans:
+def name_spans(archive: Archive, index: int) -> Spans:
     """The bytes of a member's name in the file, or of its data if the name has no bytes of its own."""
     member = archive.members[index]
     chain = locate(archive.fields, member.head) if member.head >= 0 else []
