@@ -283,8 +283,7 @@ def _repair_copy(
     if not over:
         require_free(copy, files, connection)
     save_copy(source, plan.edit or Edit("", (), source.size, source.size), copy, progress, over, connection)
-    for each in files:
-        _create(sibling_name(copy, each), _pieces(each, progress), progress, connection, over=over)
+    _create_beside(copy, files, progress, connection, over=over)
     return WriteResult(f"The repaired copy is {visible(copy)}.", _lost(plan.repairs))
 
 
@@ -335,6 +334,17 @@ def _create(place: str, pieces: Iterable[bytes], progress: Progress, connection:
             out.write(piece)
 
 
+def _create_beside(
+    copy: str, files: Sequence[SiblingFile], progress: Progress, connection: Connection, *, over: bool
+) -> None:
+    """Write the files beside a copy that is written by then. Raises OperationError, SourceError and Cancelled."""
+    for each in files:
+        try:
+            _create(sibling_name(copy, each), _pieces(each, progress), progress, connection, over=over)
+        except SourceError as error:
+            raise SourceError(f"{visible(copy)} is written, but not what belongs beside it: {error}") from error
+
+
 def _require_other_target(source: Readable, copy: str) -> None:
     """Raise OperationError if a copy would replace the archive itself, SourceError if it would be on the web."""
     if is_web(copy):
@@ -368,8 +378,7 @@ def save_salvage(
     if not over:
         require_free(copy, along, connection)
     _create(copy, plan.salvage.content(progress), progress, connection, over=over)
-    for each in along:
-        _create(sibling_name(copy, each), _pieces(each, progress), progress, connection, over=over)
+    _create_beside(copy, along, progress, connection, over=over)
     saved = _saved(plan)
     sentence = f"{saved[0].upper()}{saved[1:]} is saved in {visible(copy)}."
     if plan.salvage.code == SPLIT_CODE:
