@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from inspector.formats.taco.header import payload_of
+from inspector.formats.taco.write import payload_of
 from tests.benchmarks import inputs, ranges
 from tests.benchmarks.commands import write
 from tests.benchmarks.measure import PRODUCT, Row, environment

@@ -27,11 +27,9 @@ from inspector.formats.taco.header import (
     Layout,
     TacoHeader,
     entries_of,
-    payload_edit,
-    payload_of,
     target_text,
-    why_not_editable,
 )
+from inspector.formats.taco.write import payload_edit, payload_of, why_not_editable
 
 _HEADER_CODES = frozenset({"taco-torn-after-write-1", "taco-torn-after-write-2", "taco-crc"})
 _PAYLOAD_SPAN = Span(HEADER_SIZE - PAYLOAD_SIZE, HEADER_SIZE)

@@ -21,15 +21,8 @@ from inspector.core.source import Source
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import Checksum, Verdict
 from inspector.formats._zip.directory import Directory
-from inspector.formats.taco.header import (
-    CRC_SIZE,
-    HEADER_SIZE,
-    LOCAL_CRC_OFFSET,
-    header_edit,
-    target_member,
-    target_text,
-    why_not_editable,
-)
+from inspector.formats.taco.header import HEADER_SIZE, LOCAL_CRC_OFFSET, target_member, target_text
+from inspector.formats.taco.write import CRC_SIZE, header_edit, why_not_editable
 from inspector.operations.check.checking import check_archive
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened, decode, start

@@ -17,7 +17,7 @@ from inspector.core.edit import Edit, EditError, OverlaySource
 from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State
-from inspector.formats.taco.header import header_edit, payload_of, why_not_editable
+from inspector.formats.taco.write import header_edit, payload_of, why_not_editable
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.open.opening import Opened
 from tests.formats import archives

@@ -19,7 +19,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
-from inspector.formats.taco.header import payload_of, why_not_editable
+from inspector.formats.taco.write import payload_of, why_not_editable
 from inspector.operations.check.checking import state_of
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.open.opening import Opened
