@@ -7,7 +7,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 
+from tests.patience import PATIENCE
 from tests.screen.accessible import Part
 from tests.screen.display import SIZE, Display
 
@@ -26,9 +28,14 @@ class Source:
         self._process = process
 
     def heard(self) -> str:
-        """The next word it prints."""
+        """The next word it prints; none where it says nothing for long."""
         assert self._process.stdout is not None
-        return self._process.stdout.readline().strip()
+        ending = Timer(PATIENCE, self._process.kill)
+        ending.start()
+        try:
+            return self._process.stdout.readline().strip()
+        finally:
+            ending.cancel()
 
     def drop_on(self, part: Part) -> None:
         """Drag what it has onto the middle of something, and let go there when that takes it."""

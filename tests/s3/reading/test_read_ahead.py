@@ -183,6 +183,13 @@ def test_objects_share_the_room_on_disk(monkeypatch: pytest.MonkeyPatch) -> None
         for number in range(9):
             blocks.keep("one", number, bytes(BLOCK_BYTES))
     assert [len(each.numbers("one")) for each in several] == [8, 4, 2]
+    for each in several:
+        each.in_a_circle = each  # type: ignore[attr-defined] # as what reads an object and what it was read for hold each other
+    del several, blocks, each
+    alone = Blocks(BLOCK_BYTES, 8 * BLOCK_BYTES)
+    for number in range(9):
+        alone.keep("one", number, bytes(BLOCK_BYTES))
+    assert len(alone.numbers("one")) == 8, "what nobody holds any more has no share"
 
 
 @pytest.mark.parametrize("step", ["made", "copied", "written", "read"])
