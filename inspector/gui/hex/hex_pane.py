@@ -130,7 +130,6 @@ class HexPane(QWidget):
         """The layer of which structures and verdicts are counted as they are now; None if none is."""
         self._census: Census = Census()
         self._judged: dict[Verdict, int] = {}
-        self.text_limit = MAX_TEXT_BYTES
         self.strip = ModeStrip("EDIT", "Stop Editing", "Stop overwriting bytes; pending changes stay (Ctrl+Shift+B)")
         self.strip.sentence.setText(EDIT_SENTENCE)
         self.experiment = ModeStrip("EXPERIMENT", "Leave Experiment", "Drop the steps and show the archive as it is")
@@ -483,7 +482,7 @@ class HexPane(QWidget):
         content = self._document.content
         if mode is Mode.HEX or content is None:
             return
-        limit = min(content.layer.size, self.text_limit if mode is Mode.TEXT else MAX_IMAGE_BYTES)
+        limit = min(content.layer.size, MAX_TEXT_BYTES if mode is Mode.TEXT else MAX_IMAGE_BYTES)
         self._document.read_start(content.layer.layer, limit, lambda data: self._take_content(mode, content, data))
 
     def _take_content(self, mode: Mode, content: ContentInfo, data: bytes) -> None:

@@ -15,6 +15,7 @@ from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from inspector.gui.kit.locations import absolute, from_mime
+from inspector.gui.kit.style import RING_PX
 from inspector.sources.web.address import is_remote
 
 if TYPE_CHECKING:  # not for the first paint to wait for
@@ -132,7 +133,6 @@ def take_copy(event: QDropEvent) -> bool:
     return offered
 
 
-BORDER_PX = 2
 TINT_ALPHA = 40
 """Of 255: what is below stays readable."""
 
@@ -167,8 +167,8 @@ class Cover(QWidget):
         tint.setAlpha(self._tint)
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), tint)
-            painter.setPen(QPen(accent, BORDER_PX))
-            edge = BORDER_PX / 2
+            painter.setPen(QPen(accent, RING_PX))
+            edge = RING_PX / 2
             painter.drawRect(QRectF(self.rect()).adjusted(edge, edge, -edge, -edge))
             if self._text:  # on a plate, so that it is readable over anything
                 plate = self.fontMetrics().boundingRect(self._text).adjusted(-24, -12, 24, 12)

@@ -21,16 +21,8 @@ def short(text: str) -> str:
 
 def plain(text: str) -> str:
     """``text`` for a tooltip, escaped where Qt would take it for HTML."""
-    return f"<qt>{_escaped(text)}</qt>" if "<" in text else text
-
-
-def paragraphs(texts: Iterable[str]) -> str:
-    """Texts as HTML paragraphs, for a tooltip or an explanation."""
-    return "<qt>" + "".join(f"<p>{_escaped(text)}</p>" for text in texts) + "</qt>"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    escaped_text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return f"<qt>{escaped_text}</qt>" if "<" in text else text
 
 
 def escaped(text: str) -> str:
