@@ -152,19 +152,19 @@ def test_sharing_a_width_looks_at_the_rows_in_view_only(make: type[QTreeView | Q
     rows = Rows(5_000, 2)
     view.setModel(rows)
     qtbot.addWidget(view)
-    view.resize(120, 200)
+    view.resize(120, 240)
     view.show()
     fits = FirstColumnFitter(view, 1)
     looked_at.clear()
     fits.fit()
     assert looked_at == set(range(max(looked_at) + 1))
-    assert 5 <= len(looked_at) < 50
+    assert 5 < len(looked_at) < 50
 
     view.hide()  # Qt takes every row of a hidden table for one in view
     looked_at.clear()
     if make is QTableView:  # a tree measures by itself what has changed
         rows.dataChanged.emit(rows.index(0, 0), rows.index(4_999, 1))
-    view.resize(100, 200)
+    view.resize(100, 240)
     QCoreApplication.processEvents()
     view.show()
     qtbot.waitUntil(lambda: bool(looked_at))
