@@ -36,11 +36,12 @@ MAX_UNFOLDED = 2_000
 PAGE_STEPS = 1_000
 """Steps in one request."""
 KIND_LABELS = {ReaderKind.RUN: "runs", ReaderKind.DESCRIBED: "simulated"}
-_MARKS: dict[ReaderVerdict, Severity | verdict.Verdict] = {
+MARKS: dict[ReaderVerdict, Severity | verdict.Verdict] = {
     ReaderVerdict.ACCEPTS: verdict.Verdict.VERIFIED,
     ReaderVerdict.REJECTS: Severity.ERROR,
     ReaderVerdict.WRONG: Severity.WARNING,
     ReaderVerdict.UNKNOWN: Severity.INFO,
+    ReaderVerdict.ABSENT: Severity.INFO,
 }
 
 # ---- the steps of one reader -----------------------------------------------------------------------------------------
@@ -133,7 +134,7 @@ def _why(row: ReaderRow) -> str:
 
 
 def _mark(row: ReaderRow) -> QIcon:
-    mark = _MARKS[row.verdict]
+    mark = MARKS[row.verdict]
     return severity_icon(mark) if isinstance(mark, Severity) else verdict_icon(mark)
 
 

@@ -18,7 +18,7 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.hex.beside.legend import NEVER_READ
 from inspector.gui.kit.icons import verdict_icon
-from inspector.gui.panels.reader import KIND_LABELS, NOT_YET, ReaderPanel, StepsModel, reads_text
+from inspector.gui.panels.reader import KIND_LABELS, MARKS, NOT_YET, ReaderPanel, StepsModel, reads_text
 from inspector.operations.protocol.check_views import ReaderVerdict
 from tests.formats.rca import build
 from tests.gui.conftest import Copied, Show, press, previewed, settle
@@ -48,6 +48,7 @@ def test_the_two_kinds_are_told_apart_and_the_table_names_all(show: Show, window
     assert [row[0] for row in rows][:2] == ["the specification", "tacozip"]
     assert {row[1] for row in rows} == set(KIND_LABELS.values())
     assert [row.verdict for row in panel.readers.rows if row.reader.name == "zipfile"] == [ReaderVerdict.ACCEPTS]
+    assert set(MARKS) == set(ReaderVerdict), "those that are not installed have one too"
     assert panel.result is not None
     assert panel.result.reader.kind is ReaderKind.DESCRIBED
     assert "simulated" in panel.about.text()
