@@ -544,12 +544,10 @@ def _aligned_alike(both: tuple[Members, Members], pairs: Pairs, alignment: Align
     elif a.sizes is not b.sizes:
         same[:] = False  # one side alone says how large a content is
     same &= column(a.marks, 0) == column(b.marks, 1)
-    run = np.searchsorted(np.asarray(alignment.a_starts), starts, side="right")
-    first = np.zeros(1, dtype=np.uint64)
-    a_since = np.concatenate((first, np.asarray(alignment.a_stops)))[run]
-    b_since = np.concatenate((first, np.asarray(alignment.b_stops)))[run]
-    end = np.full(1, 2**64 - 1, dtype=np.uint64)
-    behind = np.concatenate((np.asarray(alignment.a_starts), end))[run]
+    ends = np.array([2**64 - 1, 0, 2**64 - 1, 0], dtype=np.uint64)  # one before all runs and behind them
+    a_starts, a_stops, _, b_stops = np.concatenate((np.asarray(alignment.places), ends)).reshape(-1, 4).T
+    run = np.searchsorted(a_starts[:-1], starts, side="right")
+    a_since, b_since, behind = a_stops[run - 1], b_stops[run - 1], a_starts[run]
     same &= (a_since <= starts) & (b_since <= others) & (stops <= behind) & (starts - a_since == others - b_since)
     found: bytes = same.astype(np.uint8).tobytes()
     return found

@@ -57,8 +57,8 @@ def slide_to_structures(found: Alignment, a: Archive, b: Archive, progress: Prog
         if (run.a.size and run.b.size) or ends:
             continue
         side, span = (a, run.a) if run.a.size else (b, run.b)
-        before = found.a_stops[at - 1] if at else 0
-        behind = found.a_starts[at + 1] if at + 1 < len(found) else a.source.size
+        before, _ = found.end(at)
+        behind = found[at + 1].a.start if at + 1 < len(found) else a.source.size
         before, behind = min(_MAX_SLIDE_BYTES, run.a.start - before), min(_MAX_SLIDE_BYTES, behind - run.a.stop)
         # So many bytes before it, or behind it, repeat at its other end.
         start, end = side.source.read(span.start - before, before), side.source.read(span.stop - before, before)
@@ -66,8 +66,8 @@ def slide_to_structures(found: Alignment, a: Archive, b: Archive, progress: Prog
         ahead = _alike(side.source.read(span.start, behind), side.source.read(span.stop, behind))
         if back or ahead:
             way = _way_to_structure(side.fields, span, back, ahead)
-            for column in found.columns:
-                column[at] += way
+            for place in range(4 * at, 4 * at + 4):
+                found.places[place] += way
 
 
 def _alike(some: bytes, other: bytes) -> int:

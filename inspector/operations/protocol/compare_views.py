@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from enum import StrEnum
 from functools import cached_property
@@ -141,38 +141,32 @@ class Run(NamedTuple):
 class Alignment(Struct, dict=True):
     """Two byte sequences side by side: where one has bytes that the other lacks, the other has a gap.
 
-    The columns are the runs that differ, in the order of both sides, neither touching nor overlapping: as many bytes on
-    both sides (changed), or none in B (removed) or none in A (added). ``changed``, ``added`` and ``removed`` count
-    bytes; a few equal ones among many that changed count as changed. ``gap`` is 0, or the largest equal stretch in
-    bytes that a listed run may contain because there were too many runs.
+    ``places`` has four numbers for each run that differs, where it starts and stops in A and in B. Runs are in the
+    order of both sides, neither touching nor overlapping: as many bytes on both sides (changed), or none in B (removed)
+    or none in A (added). ``changed``, ``added`` and ``removed`` count bytes; a few equal ones among many that changed
+    count as changed. ``gap`` is 0, or the largest equal stretch in bytes that a listed run may contain because there
+    were too many runs.
     """
 
     a_size: int = 0
     b_size: int = 0
-    a_starts: array[int] = field(default_factory=lambda: array("Q"))
-    a_stops: array[int] = field(default_factory=lambda: array("Q"))
-    b_starts: array[int] = field(default_factory=lambda: array("Q"))
-    b_stops: array[int] = field(default_factory=lambda: array("Q"))
+    places: array[int] = field(default_factory=lambda: array("Q"))
     changed: int = 0
     added: int = 0
     removed: int = 0
     gap: int = 0
 
     def __len__(self) -> int:
-        return len(self.a_starts)
+        return len(self.places) // 4
 
     def __getitem__(self, at: int) -> Run:
-        return Run(Span(self.a_starts[at], self.a_stops[at]), Span(self.b_starts[at], self.b_stops[at]))
+        a_start, a_stop, b_start, b_stop = self.places[4 * at : 4 * at + 4]
+        return Run(Span(a_start, a_stop), Span(b_start, b_stop))
 
     def __iter__(self) -> Iterator[Run]:
         return map(self.__getitem__, range(len(self)))
 
     # ---- while it is made --------------------------------------------------------------------------------------
-
-    @property
-    def columns(self) -> tuple[array[int], ...]:
-        """Where runs start and stop, in A and in B."""
-        return self.a_starts, self.a_stops, self.b_starts, self.b_stops
 
     def add(self, a: Span, b: Span, most: int = MAX_RUNS) -> None:
         """Append a run behind all others. One with different sizes becomes a changed and an added or removed one."""
@@ -192,31 +186,27 @@ class Alignment(Struct, dict=True):
             (a_start + same, a_stop, b_start + same, b_stop),
         ):
             has = part[0] < part[1], part[2] < part[3]
-            last = self[-1] if len(self) else None
-            touches = last is not None and (last.a.stop, last.b.stop) == (part[0], part[2])
-            if last is not None and touches and any(has) and has == (last.a.size > 0, last.b.size > 0):
-                self.a_stops[-1], self.b_stops[-1] = part[1], part[3]
+            last = self[len(self) - 1] if len(self) else None
+            touches = self.end(len(self)) == (part[0], part[2])
+            if last is not None and touches and has == (last.a.size > 0, last.b.size > 0):
+                self.places[-3], self.places[-1] = part[1], part[3]
             elif any(has):
-                for column, value in zip(self.columns, part, strict=True):
-                    column.append(value)
+                self.places.extend(part)
 
     def _merge(self, most: int) -> None:
         """List neighbours as one, the nearest first, until there are ``most``."""
-        runs, self.gap = list(self), max(self.gap, _FIRST_GAP_BYTES)
-        while True:
+        runs, gap = list(self), max(self.gap, _FIRST_GAP_BYTES)
+        while len(runs) > most:
             joined = runs[:1]
             for run in runs[1:]:
                 a, b = joined[-1]
-                if run.a.start - a.stop <= self.gap:
+                if run.a.start - a.stop <= gap:
                     joined[-1] = Run(Span(a.start, run.a.stop), Span(b.start, run.b.stop))
                 else:
                     joined.append(run)
-            if len(joined) <= most:
-                break
-            runs, self.gap = joined, self.gap * 2
-        for column in self.columns:
-            del column[:]
-        for run in joined:
+            runs, self.gap, gap = joined, gap, gap * 2
+        del self.places[:]
+        for run in runs:
             self._append(run)
 
     # ---- side by side ------------------------------------------------------------------------------------------
@@ -225,62 +215,57 @@ class Alignment(Struct, dict=True):
     def starts(self) -> array[int]:
         """Where each run begins among aligned positions, which count the bytes and gaps of either side."""
         gaps = accumulate((max(0, run.b.size - run.a.size) for run in self), initial=0)
-        return array("Q", map(add, self.a_starts, gaps))
+        return array("Q", map(add, self.places[::4], gaps))
 
     @property
     def size(self) -> int:
         """The number of aligned positions."""
-        return self._stop(len(self) - 1) + self.a_size - self.a_stops[-1] if len(self) else self.a_size
+        return self._stop(len(self)) + self.a_size - self.end(len(self))[0]
+
+    def end(self, at: int) -> tuple[int, int]:
+        """Where the run before ``at`` ends on both sides; the beginning for the first."""
+        return (self.places[4 * at - 3], self.places[4 * at - 1]) if at else (0, 0)
 
     def _stop(self, at: int) -> int:
-        a, b = self[at]
-        return self.starts[at] + max(a.size, b.size)
+        """The aligned position behind the run before ``at``."""
+        return self.starts[at - 1] + max(each.size for each in self[at - 1]) if at else 0
 
     def run(self, at: int) -> AlignedPiece:
         """Differing run ``at``."""
         a, b = self[at]
         change = Change.CHANGED if a.size and b.size else Change.REMOVED if a.size else Change.ADDED
         places = a.start if a.size else None, b.start if b.size else None
-        return AlignedPiece(self.starts[at], self._stop(at), *places, change)
+        return AlignedPiece(self.starts[at], self._stop(at + 1), *places, change)
 
     def pieces(self, start: int, stop: int) -> list[AlignedPiece]:
         """The pieces of aligned positions ``[start, stop)``, clipped to them, in order."""
         start, stop, found = max(0, start), min(stop, self.size), list[AlignedPiece]()
-        for at in range(max(0, bisect_right(self.starts, start) - 1), len(self) + 1):
-            behind = self._stop(at - 1) if at else 0
-            if behind >= stop:
-                break
-            a, b = self[at - 1] if at else (Span(0, 0), Span(0, 0))
+        for at in range(max(0, self.before(start) - 1), len(self) + 1):
             end = self.starts[at] if at < len(self) else self.size
-            found.append(AlignedPiece(behind, end, a.stop, b.stop, None))
-            if at < len(self):
-                found.append(self.run(at))
+            found.append(AlignedPiece(self._stop(at), end, *self.end(at), None))
+            if end >= stop:
+                break
+            found.append(self.run(at))
         return [each.clipped(start, stop) for each in found if max(start, each.start) < min(stop, each.stop)]
 
     def aligned(self, side: str, offset: int) -> int:
         """The aligned position of a byte of one side."""
-        starts, stops = (self.a_starts, self.a_stops) if side == A else (self.b_starts, self.b_stops)
-        at = bisect_right(starts, offset) - 1
-        while at >= 0 and starts[at] == stops[at] == offset and at + 1 < len(self) and starts[at + 1] == offset:
-            at += 1
-        if at < 0:
-            return offset
-        return self.starts[at] + offset - starts[at] if offset < stops[at] else self._stop(at) + offset - stops[at]
+        at = bisect_right(self, offset, key=lambda run: getattr(run, side).start)
+        span = getattr(self[at - 1], side) if at else Span(0, 0)
+        return self.starts[at - 1] + offset - span.start if offset < span.stop else self._stop(at) + offset - span.stop
 
     def before(self, position: int) -> int:
         """The number of runs that begin before an aligned position."""
-        return bisect_right(self.starts, position - 1) if position > 0 else 0
+        return bisect_left(self.starts, position)
 
     def equal(self, a: Span, b: Span) -> bool:
         """Whether these bytes of both sides are aligned with each other, and equal."""
-        if a.size != b.size:
-            return False
-        at = bisect_right(self.a_starts, a.start)
-        while at and self.a_starts[at - 1] == a.start == self.a_stops[at - 1] and self.b_starts[at - 1] >= b.start:
+        at = bisect_right(self, a.start, key=lambda run: run.a.start)
+        while at and self[at - 1].a == (a.start, a.start) and self[at - 1].b.start >= b.start:
             at -= 1  # bytes that only B has stand before it
-        since = (self.a_stops[at - 1], self.b_stops[at - 1]) if at else (0, 0)
-        clear = since[0] <= a.start and (at == len(self) or a.stop <= self.a_starts[at])
-        return clear and a.start - since[0] == b.start - since[1]
+        a_end, b_end = self.end(at)
+        clear = a_end <= a.start and (at == len(self) or a.stop <= self[at].a.start)
+        return clear and a.size == b.size and a.start - a_end == b.start - b_end
 
 
 # ---- combining -------------------------------------------------------------------------------------------------------
