@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from html import escape
-from itertools import groupby, islice, pairwise
+from itertools import accumulate, groupby, islice, pairwise
+from typing import TypeVar
 
 from inspector import __version__
 from inspector.core import codes
@@ -81,6 +83,7 @@ WITHHELD = "name withheld"
 _GOOD = frozenset((State.SOUND, Verdict.VERIFIED))
 _BAD = frozenset((State.DAMAGED, State.TORN, State.UNREADABLE, Verdict.MISMATCH))
 _WARNING = frozenset((State.WARNING, Verdict.DOUBTFUL))
+Shown = TypeVar("Shown")
 _NUMBERS = frozenset(("Bytes", "Stored", "Members"))
 _MONO = frozenset(("Recorded", "Computed"))
 
@@ -368,9 +371,9 @@ class _Article:
 
     def _digests(self) -> str:
         rows: list[tuple[str, ...]] = []
-        total = before = 0
-        for archive in self._report.archives:
-            try:
+        total = 0
+        for before, archive in self._numbered():
+            with suppress(SourceError):
                 total += len(archive.checksums)
                 for each in islice(archive.checksums, MAX_ROWS - len(rows)):
                     self._progress.advance(0)
@@ -378,24 +381,24 @@ class _Article:
                     if self._redact:
                         name = "" if each.member is None else f"member {before + each.member:,}"
                     rows.append((*map(_name, (name, each.algorithm, each.stored, each.computed)), each.verdict))
-            except SourceError:
-                pass
-            before += len(archive.members)
         return _table("Digests", ("Covers", "Algorithm", "Recorded", "Computed", "Verdict"), rows, total)
 
     def _members(self) -> str:
         rows: list[tuple[str, ...]] = []
-        number = 0
-        for archive in self._report.archives:
+        for before, archive in self._numbered():
             label = inside(self._report.location, archive.source.name)
             for at in range(min(len(archive.members), MAX_ROWS - len(rows))):
                 self._progress.advance(0)
                 member = archive.members.seen(at)
                 path = _name(member.path)
-                name = f"member {number + at:,}" if self._redact else (f"{visible(label)}/{path}" if label else path)
+                name = f"member {before + at:,}" if self._redact else (f"{visible(label)}/{path}" if label else path)
                 rows.append((name, grouped(member.size), grouped(member.stored), member.codec, archive.verdict(at)))
-            number += len(archive.members)
-        return _table("Members", ("Name", "Bytes", "Stored", "Codec", "Verdict"), rows, number)
+        return _table("Members", ("Name", "Bytes", "Stored", "Codec", "Verdict"), rows, self._report.members)
+
+    def _numbered(self) -> Iterator[tuple[int, Opened]]:
+        """The archives, each with the number of its first member among those of all."""
+        archives = self._report.archives
+        return zip(accumulate((len(each.members) for each in archives), initial=0), archives, strict=False)
 
     def _ranges(self) -> str:
         archives = self._report.archives if self._single is None else ()
@@ -504,20 +507,13 @@ def _map(sets: Sequence[int], damage: Sequence[Span], size: int, shades: Shades)
     top = _LANDMARKS_HEIGHT + 2
     under = top + _MAP_HEIGHT + 2
     parts = [rect(0, top, WIDTH, _MAP_HEIGHT, RULE, shades)]
-    at = 0
-    for bits, same in groupby(sets):
-        number = sum(1 for _ in same)
+    for at, number, bits in _stretches(sets):
         shown = shown_in(bits, ColourBy.STRUCTURE)
-        for (low, high), each in zip(_shares(top, _MAP_HEIGHT, len(shown)), shown, strict=True):
-            parts.append(rect(at * cell, low, number * cell, high - low, shade_in(each), shades))
-        at += number
-    at = 0
-    for bits, same in groupby(landmarks(sets)):
-        number = sum(1 for _ in same)
-        families = families_in(bits)
-        for (low, high), family in zip(_shares(at * cell, number * cell, len(families)), families, strict=True):
-            parts.append(rect(low, 0, high - low, _LANDMARKS_HEIGHT, line_shade(family), shades))
-        at += number
+        for low, size_of_each, each in _shares(top, _MAP_HEIGHT, shown):
+            parts.append(rect(at * cell, low, number * cell, size_of_each, shade_in(each), shades))
+    for at, number, bits in _stretches(landmarks(sets)):
+        for low, width, family in _shares(at * cell, number * cell, families_in(bits)):
+            parts.append(rect(low, 0, width, _LANDMARKS_HEIGHT, line_shade(family), shades))
     for start, stop in damage:
         low = min(start, size - 1) * WIDTH / size
         width = max(3.0, (stop - start) * WIDTH / size)
@@ -529,9 +525,16 @@ def _map(sets: Sequence[int], damage: Sequence[Span], size: int, shades: Shades)
     return svg(under + _DAMAGE_HEIGHT + _AXIS, parts, "Map of the file: which structures are where, damage below")
 
 
-def _shares(start: float, size: float, number: int) -> list[tuple[float, float]]:
-    """``number`` equal parts of ``size`` from ``start`` on."""
-    return list(pairwise(start + size * at / number for at in range(number + 1))) if number else []
+def _stretches(values: Iterable[int]) -> Iterator[tuple[int, int, int]]:
+    """Runs of one value: where each begins, how many there are, and the value."""
+    for value, same in groupby(enumerate(values), lambda each: each[1]):
+        (first, _), *others = same
+        yield first, 1 + len(others), value
+
+
+def _shares(start: float, size: float, among: Sequence[Shown]) -> Iterator[tuple[float, float, Shown]]:
+    """Equal parts of ``size`` from ``start`` on, one for each of some: where it begins, and its size."""
+    return ((start + size * at / len(among), size / len(among), each) for at, each in enumerate(among))
 
 
 # ---- excerpts ------------------------------------------------------------------------------------------------------
@@ -566,24 +569,21 @@ def _excerpt(
     for first in range(start, start + len(data), COLUMNS):
         digits, texts, width = "", "", 0
         row = Span(first, min(first + COLUMNS, start + len(data)))
-        for run, part in _runs_in(found, *row):
-            paint = PAINTS[ColourBy.STRUCTURE](run) if run is not None else None
-            if run is not None and paint is not None:
+        for run, (low, high), bad in _parts(found, wrong, row):
+            classes = ["w"] if bad else []
+            if run is not None and (paint := PAINTS[ColourBy.STRUCTURE](run)) is not None:
                 legend.setdefault(paint._replace(shade=0), _paint_label(paint, run))
-            plain = run is not None and (run.kind.role in _PLAIN_ROLES or run.kind in _PLAIN_KINDS)
-            names = [shades.of(shade_of(paint))] if paint is not None else []
-            for (low, high), bad in _split(part, wrong):
-                shown = [f"{byte:02X}" for byte in data[low - start : high - start]]
-                words = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in data[low - start : high - start])
-                if redact and not plain:
-                    shown, words = ["··"] * (high - low), "·" * (high - low)
-                gaps = [" " * (1 + (at % _GROUP == _GROUP - 1)) for at in range(low - first, high - first)]
-                gaps[-1] = "" if high == row.stop else gaps[-1]  # a gap after the last byte belongs to none
-                body = "".join(digit + gap for digit, gap in zip(shown, gaps, strict=True))
-                width += len(body)
-                classes = [*names, *(["w"] if bad else [])]
-                digits += f"{_span(body.rstrip(' '), classes)}{gaps[-1]}"
-                texts += _span(words, classes)
+                classes.insert(0, shades.of(shade_of(paint)))
+            shown = [f"{byte:02X}" for byte in data[low - start : high - start]]
+            words = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in data[low - start : high - start])
+            if redact and not (run is not None and (run.kind.role in _PLAIN_ROLES or run.kind in _PLAIN_KINDS)):
+                shown, words = ["··"] * (high - low), "·" * (high - low)
+            gaps = [" " * (1 + (at % _GROUP == _GROUP - 1)) for at in range(low - first, high - first)]
+            gaps[-1] = "" if high == row.stop else gaps[-1]  # a gap after the last byte belongs to none
+            body = "".join(digit + gap for digit, gap in zip(shown, gaps, strict=True))
+            width += len(body)
+            digits += f"{_span(body.rstrip(' '), classes)}{gaps[-1]}"
+            texts += _span(words, classes)
         rows.append(f'<span class="at">{first:08X}</span>  {digits}{" " * (_HEX_WIDTH - width + 2)}{texts}')
     rest = f'\n<span class="at">… {more:,} more bytes</span>' if more else ""
     return f"<pre>{chr(10).join(rows)}{rest}</pre>{_legend(legend.items(), shades)}"
@@ -593,26 +593,13 @@ def _span(text: str, classes: Sequence[str]) -> str:
     return f'<span class="{" ".join(classes)}">{escape(text)}</span>' if classes else escape(text)
 
 
-def _runs_in(found: Sequence[Run], start: int, stop: int) -> Iterator[tuple[Run | None, Span]]:
-    """The parts of runs in ``[start, stop)``, and what is between them without one."""
-    at = start
-    for run in found:
-        low, high = max(run.start, at), min(run.stop, stop)
-        if low >= high:
-            continue
-        if at < low:
-            yield None, Span(at, low)
-        yield run, Span(low, high)
-        at = high
-    if at < stop:
-        yield None, Span(at, stop)
-
-
-def _split(part: Span, wrong: Spans) -> Iterator[tuple[Span, bool]]:
-    """A part in pieces: those that a finding names, and the others."""
-    edges = sorted({part.start, part.stop, *(edge for span in wrong for edge in span if part.start < edge < part.stop)})
+def _parts(found: Sequence[Run], wrong: Spans, row: Span) -> Iterator[tuple[Run | None, Span, bool]]:
+    """A row in pieces, each with its run, if it has one, and whether a finding names it."""
+    spans = (*wrong, *(Span(run.start, run.stop) for run in found))
+    edges = sorted({*row, *(edge for span in spans for edge in span if row.start < edge < row.stop)})
     for start, stop in pairwise(edges):
-        yield Span(start, stop), any(span.start <= start and stop <= span.stop for span in wrong)
+        run = next((each for each in found if each.start <= start < each.stop), None)
+        yield run, Span(start, stop), any(span.start <= start and stop <= span.stop for span in wrong)
 
 
 def _paint_label(paint: Paint, run: Run) -> str:
