@@ -19,21 +19,26 @@ from inspector.formats._causes.diagnosis import Placed, folded
 from inspector.operations.check.checking import CheckReport, own_state
 from inspector.operations.check.tracing import row_lines, row_object
 from inspector.operations.open.location import inside
+from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.check_views import ReaderRow, ReportKind
 
 _MAX_NAMES = 20
 """Members that are named because they are not verified; the rest are counted."""
-_NOT_CHECKED = "not checked"
+
 _MAX_LISTED = 3
 """Findings with one code, and places of one finding, that are listed in text; the rest are counted."""
 
 
-class _FindingRow(Struct, frozen=True):
-    """A finding of a report; ``label`` begins it with its archive's path inside a folder, ``member`` is a name."""
+class FindingRow(Struct, frozen=True):
+    """A finding of a report, and of one of its archives if it is about one.
+
+    ``label`` begins it with its archive's path inside a folder; ``member`` is a number and a name.
+    """
 
     placed: Placed
-    label: str
-    member: bytes | None
+    label: str = ""
+    archive: Opened | None = None
+    member: tuple[int, bytes] | None = None
 
     @property
     def finding(self) -> Finding:
@@ -49,17 +54,17 @@ class _FindingRow(Struct, frozen=True):
         spans = [f"{hexadecimal(start)}..{hexadecimal(stop)}" for start, stop in self.finding.spans]
         more = f" and {len(spans) - _MAX_LISTED:,} more" if len(spans) > _MAX_LISTED else ""
         places = [f"bytes {' '.join(spans[:_MAX_LISTED])}{more}"] if spans else []
-        return places if self.member is None else [*places, f"member {brief(self.member) or '(no name)'}"]
+        return places if self.member is None else [*places, f"member {brief(self.member[1]) or '(no name)'}"]
 
 
-def _rows(report: CheckReport) -> Iterator[_FindingRow]:
-    for finding in report.findings:
-        yield _FindingRow(Placed(finding), "", None)
+def finding_rows(report: CheckReport) -> Iterator[FindingRow]:
+    """The findings of a report, those of an archive with its cause first."""
+    yield from (FindingRow(Placed(finding)) for finding in report.findings)
     for archive in report.archives:
         label = f"{where}: " if (where := inside(report.location, archive.source.name)) else ""
         for placed in folded(archive.findings, archive.diagnosis):
-            member = archive.known_member(placed.finding.member)
-            yield _FindingRow(placed, label, archive.members.path(member) if member is not None else None)
+            at = archive.known_member(placed.finding.member)
+            yield FindingRow(placed, label, archive, None if at is None else (at, archive.members.path(at)))
 
 
 def _summary(report: CheckReport) -> str:
@@ -80,7 +85,12 @@ def _unverified(report: CheckReport) -> list[str]:
     total = sum(report.verdicts.get(kind, 0) for kind in kinds)
     named = chain.from_iterable(_with_verdict(report, kind) for kind in kinds)
     lines = [f"{kind}: {name}" for kind, name in islice(named, _MAX_NAMES)]
-    return [*lines, f"... and {total - len(lines):,} more"] if total > len(lines) else lines
+    return lines + _more(total)
+
+
+def _more(total: int) -> list[str]:
+    """The line after as many as are named; none if that are all."""
+    return [f"... and {total - _MAX_NAMES:,} more"] if total > _MAX_NAMES else []
 
 
 def _with_verdict(report: CheckReport, verdict: Verdict) -> Iterator[tuple[Verdict, str]]:
@@ -94,28 +104,27 @@ def _with_verdict(report: CheckReport, verdict: Verdict) -> Iterator[tuple[Verdi
 
 def _repairable(report: CheckReport) -> str:
     """The line that says how many findings a repair answers; empty if none."""
-    number = sum(row.finding.repair is not None and not row.placed.explains for row in _rows(report))
+    number = sum(row.finding.repair is not None and not row.placed.explains for row in finding_rows(report))
     said = f"{count(number, 'finding')} can be repaired: repair --dry-run shows how, and what is lost or assumed."
     return said if number else ""
 
 
-def _ranges(report: CheckReport) -> list[tuple[str, State | None]]:
-    """Each range of a collection: its path inside it, and its own state, None if that is unknown."""
-    states = ((each, own_state(each)) for each in report.archives)
-    named = ((inside(report.location, each.source.name), each.checked, state) for each, state in states)
-    return [(label, state if checked or state is not State.SOUND else None) for label, checked, state in named if label]
+def range_state(archive: Opened) -> str:
+    """The state of a range by itself in a word."""
+    state = own_state(archive)
+    return str(state) if archive.checked or state is not State.SOUND else Verdict.NOT_CHECKED
 
 
 def _range_lines(report: CheckReport) -> list[str]:
     """How many ranges have each state, and which are not sound; empty for a single range."""
-    ranges = _ranges(report)
+    named = ((inside(report.location, each.source.name), each) for each in report.archives)
+    ranges = [(label, range_state(each)) for label, each in named if label]
     if len(ranges) < 2:
         return []
     counted = Counter(state for _, state in ranges)
-    parts = ", ".join(f"{counted[state]:,} {state or _NOT_CHECKED}" for state in (*State, None) if counted[state])
-    wrong = [f"{state}: {visible(label)}" for label, state in ranges if state not in (State.SOUND, None)]
-    more = [f"... and {len(wrong) - _MAX_NAMES:,} more"] if len(wrong) > _MAX_NAMES else []
-    return [f"{count(len(ranges), 'range')}: {parts}", *wrong[:_MAX_NAMES], *more]
+    parts = ", ".join(f"{counted[state]:,} {state}" for state in (*State, Verdict.NOT_CHECKED) if counted[state])
+    wrong = [f"{state}: {visible(label)}" for label, state in ranges if state not in (State.SOUND, Verdict.NOT_CHECKED)]
+    return [f"{count(len(ranges), 'range')}: {parts}", *wrong[:_MAX_NAMES], *_more(len(wrong))]
 
 
 def as_text(report: CheckReport) -> str:
@@ -143,8 +152,8 @@ def archive_readers(report: CheckReport) -> Iterator[tuple[str, Sequence[ReaderR
 
 def _finding_lines(report: CheckReport) -> Iterator[str]:
     """The findings, those of one cause beneath it; of many with one code the number and the first few."""
-    for beneath, rows in groupby(_rows(report), lambda row: row.placed.beneath):
-        kinds: dict[tuple[object, ...], list[_FindingRow]] = {}
+    for beneath, rows in groupby(finding_rows(report), lambda row: row.placed.beneath):
+        kinds: dict[tuple[object, ...], list[FindingRow]] = {}
         for row in rows:
             kinds.setdefault((*row.finding[:2], row.finding.repair, row.placed.explains), []).append(row)
         for alike in kinds.values():
@@ -152,7 +161,7 @@ def _finding_lines(report: CheckReport) -> Iterator[str]:
                 yield from (f"{'    ' if beneath else '  '}{line}" for line in _kind_lines(some))
 
 
-def _kind_lines(alike: Sequence[_FindingRow]) -> Iterator[str]:
+def _kind_lines(alike: Sequence[FindingRow]) -> Iterator[str]:
     """One finding, or the number of several with one code and the first of them; a cause says the repair beneath it."""
     placed, finding = alike[0].placed, alike[0].finding
     if len(alike) == 1:
@@ -180,10 +189,10 @@ def as_object(report: CheckReport) -> dict[str, Any]:
             "code": row.finding.code,
             "message": row.message,
             "spans": row.finding.spans,
-            "member": None if row.member is None else decoded(row.member)[0],
+            "member": None if row.member is None else decoded(row.member[1])[0],
             "repair": row.finding.repair,
         }
-        for row in _rows(report)
+        for row in finding_rows(report)
     ]
     found = {
         "source": report.location,

@@ -7,6 +7,7 @@ and of the bytes only those that are structure are shown. Nothing that a file sa
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -29,9 +30,9 @@ from inspector.core.span import Span, Spans
 from inspector.core.verdict import State, Verdict
 from inspector.drawing.colouring import PAINTS, ColourBy, Paint, families_in, landmarks, shown_in
 from inspector.drawing.palette import COLOURS, MARKS, Mark, Scheme
-from inspector.formats._causes.diagnosis import Placed, cause_sentence, folded
-from inspector.operations.check.checking import CheckReport, own_state
-from inspector.operations.check.report import archive_readers
+from inspector.formats._causes.diagnosis import cause_sentence
+from inspector.operations.check.checking import CheckReport
+from inspector.operations.check.report import FindingRow, archive_readers, finding_rows, range_state
 from inspector.operations.check.tracing import sentence
 from inspector.operations.diagram.drawing import (
     DAMAGE,
@@ -292,44 +293,33 @@ class _Article:
     # ---- findings ------------------------------------------------------------------------------------------------
 
     def _findings(self) -> Iterator[str]:
-        report = self._report
-        total = len(report.findings) + sum(each.findings_dropped for each in report.archives)
-        listed = min(len(report.findings), MAX_FINDINGS)
-        yield from (self._finding(Placed(each), None) for each in report.findings[:MAX_FINDINGS])
-        for archive in report.archives:
-            placed = folded(archive.findings, archive.diagnosis)
-            total += len(placed)
-            room = MAX_FINDINGS - listed
-            for at, each in enumerate(placed[:room]):
-                self._progress.advance(0)
-                yield self._finding(each, archive, excerpted=at < MAX_EXCERPTS)
-                listed += 1
-        if not listed:
+        rows, left = finding_rows(self._report), sum(each.findings_dropped for each in self._report.archives)
+        excerpted = Counter[int]()
+        for row in islice(rows, MAX_FINDINGS):
+            self._progress.advance(0)
+            excerpted[id(row.archive)] += 1
+            yield self._finding(row, excerpted=excerpted[id(row.archive)] <= MAX_EXCERPTS)
+        if not excerpted:
             yield "<p>None.</p>\n"
-        if total > listed:
-            yield f'<p class="quiet">{count(total - listed, "more finding")} not listed here.</p>\n'
+        if left := left + sum(1 for _ in rows):
+            yield f'<p class="quiet">{count(left, "more finding")} not listed here.</p>\n'
 
-    def _finding(self, placed: Placed, archive: Opened | None, *, excerpted: bool = False) -> str:
-        finding = placed.finding
-        message, shown, member = placed.message, "", None
-        if archive is not None:
-            label = inside(self._report.location, archive.source.name)
-            message = f"{label}: {message}" if label else message
-            member = archive.known_member(finding.member)
-            if excerpted:
-                shown = "".join(excerpts(archive, finding.spans, self._shades, redact=self._redact))
+    def _finding(self, row: FindingRow, *, excerpted: bool) -> str:
+        placed, finding, archive, shown = row.placed, row.finding, row.archive, ""
+        if archive is not None and excerpted:
+            shown = "".join(excerpts(archive, finding.spans, self._shades, redact=self._redact))
         kind = {"error": "bad"}.get(finding.severity, finding.severity)
         details = [_mono(finding.code)]
         if finding.spans:
             places = ", ".join(f"{hexadecimal(start)}..{hexadecimal(stop)}" for start, stop in finding.spans[:8])
             details.append(f"bytes {_mono(f'{places} …' if len(finding.spans) > 8 else places)}")
-        if archive is not None and member is not None:
-            name = f"member {member:,}" if self._redact else _name(archive.members.path(member))
+        if row.member is not None:
+            name = f"member {row.member[0]:,}" if self._redact else _name(row.member[1])
             details += [f"in {_mono(name)}"] if name else []
         if placed.repair:
             details.append(f"repair: {_mono(placed.repair)}")
         beneath = " beneath" if placed.beneath else ""
-        message = _declared(archive, finding) if self._redact else _said(message)
+        message = _declared(archive, finding) if self._redact else _said(row.message)
         return (
             f'<div class="finding{beneath} {kind}">\n<p><b class="{kind}">{escape(finding.severity.capitalize())}</b> '
             f'<span class="plain">{escape(message)}</span></p>\n'
@@ -404,11 +394,9 @@ class _Article:
         archives = self._report.archives if self._single is None else ()
         rows = []
         for at, archive in enumerate(archives[:MAX_ROWS]):
-            state = own_state(archive)
-            shown = str(state) if archive.checked or state is not State.SOUND else Verdict.NOT_CHECKED
             label = inside(self._report.location, archive.source.name) or archive.source.name
             name = f"range {at:,}" if self._redact else _name(label)
-            rows.append((name, shown, grouped(len(archive.members)), grouped(archive.source.size)))
+            rows.append((name, range_state(archive), grouped(len(archive.members)), grouped(archive.source.size)))
         return _table("Ranges", ("Range", "State", "Members", "Bytes"), rows, len(archives))
 
     def _readers(self) -> str:
