@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from unicodedata import normalize
 
 from inspector.core import codes
@@ -32,60 +32,43 @@ def report_names(archive: Archive, emitter: Emitter, progress: Progress) -> None
 
     Takes about twenty bytes per member: names are compared by their hashes, and in full only if those are equal.
     """
-    members = archive.members
-    progress.begin("Comparing names", len(members), "members")
+    progress.begin("Comparing names", len(archive.members), "members")
     files, folders = array("q"), array("q")
-    for block in _blocks(members):
-        files.extend(hash(key) for _, key in block.files())
-        folders.extend(map(hash, block.folders()))
-        progress.advance(len(block.names))
+    for own, above in _blocks(archive.members):
+        files.extend(hash(key) for _, key in own)
+        folders.extend(map(hash, above))
+        progress.advance(min(_MEMBERS_PER_BLOCK, progress.total - progress.done))
     twice, both = _shared(files, folders)
     if twice or both:
         _report(archive, emitter, twice, both)
 
 
-class _Block:
-    """The names of members from ``first`` on, in lower case, and their collision keys."""
+def _blocks(members: Members) -> Iterator[tuple[Sequence[tuple[int, bytes]], dict[bytes, int]]]:
+    """The files among some members with their collision keys, and the keys of the folders that members are or lie in.
 
-    def __init__(self, members: Members, first: int, last: int) -> None:
-        self.first = first
+    Each folder has the first such member of its block.
+    """
+    for first in range(0, len(members), _MEMBERS_PER_BLOCK):
+        last = min(first + _MEMBERS_PER_BLOCK, len(members))
         base = members.path_stops[first - 1] if first else 0
         stops = [stop - base for stop in members.path_stops[first:last]]
         blob = bytes(members.paths[base : base + stops[-1]]).lower()
-        self.names = [blob[start:stop] for start, stop in zip((0, *stops), stops, strict=False)]
-        self.keys = self.names.copy()
-        odd = [at for at, name in enumerate(self.names) if not _PLAIN.fullmatch(name)]
-        distinct = list(dict.fromkeys(self.names[at] for at in odd))
-        keys = dict(zip(distinct, collision_keys(distinct), strict=True))
-        for at in odd:
-            self.keys[at] = keys[self.names[at]]
-        self._folders = {at for at in odd if self.names[at].endswith(b"/")}
+        names = [blob[start:stop] for start, stop in zip((0, *stops), stops, strict=False)]
+        odd = dict.fromkeys(name for name in names if not _PLAIN.fullmatch(name))
+        known = dict(zip(odd, collision_keys(list(odd)), strict=True))
+        keys = [known.get(name, name) for name in names] if known else names
+        folders = {at for at, name in enumerate(names) if name.endswith(b"/")} if known else set()
         if members.marks is not None:
-            self._folders.update(at for at, marks in enumerate(members.marks[first:last]) if marks & FOLDER)
-
-    def files(self) -> Iterable[tuple[int, bytes]]:
-        """The members that are not folders, and their keys."""
-        numbered = enumerate(self.keys, self.first)
-        if not self._folders:
-            return numbered
-        return ((member, key) for member, key in numbered if member - self.first not in self._folders)
-
-    def folders(self) -> dict[bytes, int]:
-        """The keys of all folders that members are or lie in, each with the first such member."""
+            folders.update(at for at, marks in enumerate(members.marks[first:last]) if marks & FOLDER)
         found: dict[bytes, int] = {}
-        for at, key in enumerate(self.keys):
-            folder = key if at in self._folders else key.rpartition(b"/")[0]
+        for at, key in enumerate(keys):
+            folder = key if at in folders else key.rpartition(b"/")[0]
             for _ in range(MAX_PATH_DEPTH):  # deeper ones have a finding of their own
                 if not folder or folder in found:
                     break
-                found[folder] = self.first + at
+                found[folder] = first + at
                 folder = folder.rpartition(b"/")[0]
-        return found
-
-
-def _blocks(members: Members) -> Iterator[_Block]:
-    for first in range(0, len(members), _MEMBERS_PER_BLOCK):
-        yield _Block(members, first, min(first + _MEMBERS_PER_BLOCK, len(members)))
+        yield [(first + at, key) for at, key in enumerate(keys) if at not in folders], found
 
 
 def _shared(files: array[int], folders: array[int]) -> tuple[set[int], set[int]]:
@@ -110,41 +93,34 @@ def _report(archive: Archive, emitter: Emitter, twice: set[int], both: set[int])
     alike = CappedFindings(emitter, codes.NAME_COLLISION, "names that are the same on some systems")
     mixed = CappedFindings(emitter, codes.NAME_FILE_AND_FOLDER, "names of files that are folders too")
     known = {each.member for each in archive.findings if each.member is not None and "duplicate" in each.code}
-    path, files, folders = archive.members.path, dict[bytes, int](), dict[bytes, int]()
-    for earlier, later in _pairs(archive.members, twice | both, files):
-        first, second = path(earlier), path(later)
-        if first != second and not alike.full():
-            message = (
-                f"The names '{brief(first)}' and '{brief(second)}' differ {_difference(first, second)}: on "
-                "systems that ignore this, both become one file."
-            )
-            alike.add(message, _spans(archive, earlier, later), later)
-        if first == second and later not in known and not same.full():
-            message = f"The name '{brief(first)}' occurs more than once: extracted, one file replaces the other."
-            same.add(message, _spans(archive, earlier, later), later)
-    for block in _blocks(archive.members) if both else ():
-        for key, member in block.folders().items():
+    path, wanted, files, folders = archive.members.path, twice | both, dict[bytes, int](), dict[bytes, int]()
+
+    def add(kept: CappedFindings, earlier: int, later: int, member: int, words: str) -> None:
+        if not kept.full():
+            one, other = brief(path(earlier)), brief(path(later))
+            spans = (*name_spans(archive, earlier), *name_spans(archive, later))
+            kept.add(words.format(one=one, other=other), spans, member)
+
+    for own, above in _blocks(archive.members):
+        for member, key in own:
+            if hash(key) not in wanted or (earlier := files.setdefault(key, member)) == member:
+                continue
+            if (first := path(earlier)) != (second := path(member)):
+                add(alike, earlier, member, member, _ALIKE.replace("{how}", _difference(first, second)))
+            elif member not in known:
+                add(same, earlier, member, member, _TWICE)
+        for key, member in above.items():
             if hash(key) in both:
                 folders.setdefault(key, member)
     for key in sorted(files.keys() & folders.keys()):
-        if not mixed.full():
-            name, other = brief(path(files[key])), brief(path(folders[key]))
-            message = f"'{name}' is a file, but '{other}' needs it to be a folder: one of them cannot be extracted."
-            mixed.add(message, _spans(archive, files[key], folders[key]), files[key])
+        add(mixed, files[key], folders[key], files[key], _MIXED)
     for kept in (same, alike, mixed):
         kept.close()
 
 
-def _pairs(members: Members, wanted: set[int], files: dict[bytes, int]) -> Iterator[tuple[int, int]]:
-    """The first and each further file of one key, of those with a hash that is ``wanted``; ``files`` gets the first."""
-    for block in _blocks(members):
-        for member, key in block.files():
-            if hash(key) in wanted and (earlier := files.setdefault(key, member)) != member:
-                yield earlier, member
-
-
-def _spans(archive: Archive, *members: int) -> Spans:
-    return tuple(span for member in members for span in name_spans(archive, member))
+_ALIKE = "The names '{one}' and '{other}' differ {how}: on systems that ignore this, both become one file."
+_TWICE = "The name '{one}' occurs more than once: extracted, one file replaces the other."
+_MIXED = "'{one}' is a file, but '{other}' needs it to be a folder: one of them cannot be extracted."
 
 
 def _difference(first: bytes, second: bytes) -> str:
