@@ -94,7 +94,9 @@ def _run_window(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
         from inspector.cli.commands import desktop
 
         return desktop.run(install_it=options.install_desktop)
-    if options.screenshot is None and _no_screen():
+    if not _has_screen() and options.screenshot is not None:
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    elif not _has_screen():
         from pathlib import Path
 
         mistaken = [word for word in options.locations[:1] if word.isalpha() and not Path(word).exists()]
@@ -119,11 +121,11 @@ def _restore_library_path() -> None:
         os.environ.pop("LD_LIBRARY_PATH", None)
 
 
-def _no_screen() -> bool:
-    """Whether there is nowhere to show a window; Qt would abort the process with a core dump."""
-    if not sys.platform.startswith("linux"):
-        return False
-    return not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+def _has_screen() -> bool:
+    """Whether there is somewhere to show a window; elsewhere Qt would abort the process with a core dump."""
+    return not sys.platform.startswith("linux") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    )
 
 
 if __name__ == "__main__":

@@ -15,12 +15,12 @@ from inspector.core.kinds import Family, Role
 
 
 class Scheme(StrEnum):
-    """A colour scheme."""
+    """A colour scheme; its value is stored as the user's choice."""
 
     LIGHT = "light"
     DARK = "dark"
-    CONTRAST_LIGHT = "high contrast on white"
-    CONTRAST_DARK = "high contrast on black"
+    CONTRAST_LIGHT = "contrast-light"
+    CONTRAST_DARK = "contrast-dark"
 
 
 CONTRAST = frozenset((Scheme.CONTRAST_LIGHT, Scheme.CONTRAST_DARK))

@@ -54,6 +54,7 @@ from PySide6.QtWidgets import (
     QAbstractScrollArea, QApplication, QDockWidget, QLineEdit, QMainWindow, QTabWidget, QTableWidget, QTreeView,
     QVBoxLayout, QWidget,
 )
+from inspector.drawing.palette import Scheme
 from inspector.gui.kit import theme
 
 class Bytes(QAbstractScrollArea):
@@ -65,7 +66,7 @@ class Bytes(QAbstractScrollArea):
         painter.end()
 
 app = QApplication(["floor", *theme.style_arguments()])
-theme.apply(app, theme.Theme.LIGHT)
+theme.apply(app, Scheme.LIGHT)
 window, area, tabs = QMainWindow(), QMainWindow(), QTabWidget()
 for number in range(8):
     menu = window.menuBar().addMenu(str(number))
@@ -106,6 +107,7 @@ WINDOW = """
 import gc, os, sys
 gc.disable()  # as the program does
 from PySide6.QtCore import QSettings
+from inspector.drawing.palette import Scheme
 from inspector.gui.kit import theme
 from inspector.gui.app.app import application
 from inspector.gui.kit.preferences import Settings

@@ -23,6 +23,7 @@ from pytestqt.qtbot import QtBot
 import inspector.formats
 import inspector.operations
 import inspector.sources
+from inspector.drawing.palette import Scheme
 from inspector.gui.app.docks import LateDock
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
@@ -31,7 +32,6 @@ from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit import theme
 from inspector.gui.kit.preferences import Settings
-from inspector.gui.kit.theme import Theme
 from tests.patience import PATIENCE
 from tests.pools import run_without_processes
 
@@ -91,7 +91,7 @@ def opened(qtbot: QtBot, sample: Callable[[str], Path]) -> Iterator[Callable[[st
 def window(qtbot: QtBot, settings: Settings) -> Iterator[Window]:
     app = QApplication.instance()
     assert isinstance(app, QApplication)
-    theme.apply(app, Theme.LIGHT)
+    theme.apply(app, Scheme.LIGHT)
     made = Window(settings)
     qtbot.addWidget(made)
     made.resize(1280, 800)

@@ -14,11 +14,11 @@ from typing import NamedTuple
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 
+from inspector.drawing.palette import Scheme
 from inspector.gui.app import app
 from inspector.gui.app.window import Window
 from inspector.gui.kit import theme
 from inspector.gui.kit.preferences import Settings
-from inspector.gui.kit.theme import Theme
 from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, RemotePage
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.request_log import Totals
@@ -35,7 +35,7 @@ class State(NamedTuple):
     """What a picture shows: a sample, how it looks, what is done there, and how many pixels a point has."""
 
     sample: str
-    look: Theme = Theme.LIGHT
+    look: Scheme = Scheme.LIGHT
     do: Callable[[Window], object] = bool
     scale: float = 1.0
 
@@ -73,15 +73,15 @@ def check(window: Window) -> None:
 STATES = {
     "start-page": State(""),
     "archive": State("two-chunks.rca"),
-    "archive-dark": State("two-chunks.rca", Theme.DARK),
-    "archive-contrast-light": State("two-chunks.rca", Theme.CONTRAST_LIGHT),
-    "archive-contrast-dark": State("two-chunks.rca", Theme.CONTRAST_DARK),
+    "archive-dark": State("two-chunks.rca", Scheme.DARK),
+    "archive-contrast-light": State("two-chunks.rca", Scheme.CONTRAST_LIGHT),
+    "archive-contrast-dark": State("two-chunks.rca", Scheme.CONTRAST_DARK),
     "archive-fine": State("two-chunks.rca", scale=1.5),
     "torn-and-findings": State("torn-after-write-2.tacozip"),
-    "damaged-checked": State("flipped-blob-byte.rca", Theme.DARK, check),
-    "header": State("two-entries.tacozip", Theme.LIGHT, raise_dock("Header")),
+    "damaged-checked": State("flipped-blob-byte.rca", Scheme.DARK, check),
+    "header": State("two-entries.tacozip", Scheme.LIGHT, raise_dock("Header")),
     "coverage": State("weather-overlap"),
-    "s3": State("", Theme.LIGHT, browse),
+    "s3": State("", Scheme.LIGHT, browse),
 }
 
 

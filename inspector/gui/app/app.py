@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -27,10 +26,10 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFileOpenEvent, QPixmap
 from PySide6.QtWidgets import QApplication
 
+from inspector.drawing.palette import Scheme
 from inspector.gui.ipc import instance, worker
 from inspector.gui.kit import theme
 from inspector.gui.kit.preferences import Settings
-from inspector.gui.kit.theme import Theme
 from inspector.resources import DESKTOP_ID
 
 if TYPE_CHECKING:
@@ -151,7 +150,7 @@ def screenshot(
     out: str,
     locations: Sequence[str],
     size: tuple[int, int] = SCREENSHOT_SIZE,
-    scheme: Theme = Theme.LIGHT,
+    scheme: Scheme = Scheme.LIGHT,
     compare: Sequence[str] | None = None,
 ) -> int:
     """Render the window with these locations to a PNG file, ``size`` in pixels; ``compare`` as in ``run``.
@@ -159,8 +158,6 @@ def screenshot(
     Returns 0, or 2 with a message on standard error if the file could not be written, a location could not be opened,
     or the window did not load in time.
     """
-    if not _has_display():
-        os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from tempfile import TemporaryDirectory
 
     worker.warm_up()  # beside all that follows
@@ -224,12 +221,6 @@ def _save(picture: QPixmap, path: Path) -> bool:
     if not saved:
         print(f"{path} could not be written: {file.errorString()}.", file=sys.stderr)
     return saved
-
-
-def _has_display() -> bool:
-    if os.environ.get("QT_QPA_PLATFORM"):
-        return True
-    return sys.platform in ("win32", "darwin") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
 
 
 def application() -> Application:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QLabel, QLineEdit, QS
 
 from inspector.gui.kit import preferences
 from inspector.gui.kit.building import Dialog, choice_of, dressed, in_form, scrolling
-from inspector.gui.kit.preferences import Choice, Flag, FontFamily, Number, Setting, Settings, SettingsPage
+from inspector.gui.kit.preferences import Setting, Settings, SettingsPage
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.widgets import push_button, sentence_label
 
@@ -60,7 +60,7 @@ class SettingsDialog(Dialog):
         for setting in preferences.ALL:
             if setting.page is page:
                 field = self._field(setting)
-                label = QLabel("" if isinstance(setting, Flag) else setting.label)
+                label = QLabel("" if isinstance(setting.default, bool) else setting.label)
                 label.setBuddy(field)
                 form.addRow(label, field)
                 form.addRow("", _hint_label(setting.tip))
@@ -101,31 +101,28 @@ def _hint_label(text: str) -> QLabel:
 
 def _created(setting: Setting[Any]) -> tuple[QWidget, Callable[[Any], object], SignalInstance, Callable[[], Any]]:
     """The field for a kind of setting: what shows a value, the signal of an edit, and what gives the value then."""
-    if isinstance(setting, Flag):
+    if isinstance(setting.default, bool):
         box = QCheckBox(setting.label)
         return box, box.setChecked, box.toggled, box.isChecked
-    if isinstance(setting, Number):
+    if setting.values:
         unit = f" {setting.unit}" if setting.unit else ""
-        number = QSpinBox(minimum=setting.least, maximum=setting.most, suffix=unit)
+        number = QSpinBox(minimum=min(setting.values), maximum=max(setting.values), suffix=unit)
         number.setMinimumHeight(number.fontMetrics().height() + PADDING_PX)
-        number.setSpecialValueText(setting.special)
+        number.setSpecialValueText(setting.empty)
         number.setGroupSeparatorShown(True)
         number.setKeyboardTracking(False)  # set the number when it is complete, not with each digit
         return number, number.setValue, number.valueChanged, number.value
-    if isinstance(setting, Choice | FontFamily):
-        choice = choice_of(setting.label, _labels(setting))
-
-        def show(value: str) -> None:
-            choice.setCurrentIndex(choice.findData(value))
-
-        return choice, show, choice.currentIndexChanged, choice.currentData
-    text = QLineEdit(placeholderText=getattr(setting, "hint", ""), clearButtonEnabled=True)
+    labels = dict(setting.labels)
+    if setting is preferences.FONT:
+        fixed = [each for each in QFontDatabase.families() if QFontDatabase.isFixedPitch(each)]
+        labels = {"": setting.empty, **dict(zip(fixed, fixed, strict=True))}
+    if labels:
+        choice = choice_of(setting.label, labels)
+        return (
+            choice,
+            lambda value: choice.setCurrentIndex(choice.findData(value)),
+            choice.currentIndexChanged,
+            choice.currentData,
+        )
+    text = QLineEdit(placeholderText=setting.empty, clearButtonEnabled=True)
     return text, text.setText, text.textChanged, lambda: text.text().strip()
-
-
-def _labels(setting: Choice | FontFamily) -> dict[str, str]:
-    """What can be chosen, and the label of each."""
-    if isinstance(setting, Choice):
-        return {value: setting.label_of(value) for value in setting.labels}
-    fixed = [each for each in QFontDatabase.families() if QFontDatabase.isFixedPitch(each)]
-    return {"": "System font", **dict(zip(fixed, fixed, strict=True))}

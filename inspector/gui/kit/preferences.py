@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import StrEnum
-from functools import partial
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
-from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QMenu, QWidget
 
 from inspector.core.program.redaction import strip_credentials
 from inspector.core.verdict import State
-from inspector.gui.kit.theme import Theme
+from inspector.drawing.colouring import ColourBy
+from inspector.drawing.palette import Scheme
 from inspector.sources.web.address import has_query
 
 MAX_RECENT = 12
@@ -34,105 +30,46 @@ class SettingsPage(StrEnum):
     S3 = "S3"
 
 
-@dataclass(frozen=True, slots=True)
-class Setting(ABC, Generic[T]):
-    """One setting; ``label`` and ``tip`` describe it in the dialog, on ``page``."""
+class Setting(NamedTuple, Generic[T]):
+    """One setting; ``label`` and ``tip`` describe it in the dialog, on ``page``.
+
+    A choice has ``labels`` of its values, in the order of the menu; a flag or a number has its ``values``; a text may
+    be any. ``empty`` is shown for no text and the least number, ``unit`` after a number. ``text`` is what is stored.
+    """
 
     key: str
     page: SettingsPage
     default: T
     label: str
     tip: str
+    labels: Mapping[str, str] = {}
+    values: Sequence[T] = ()
+    empty: str = ""
+    unit: str = ""
+    text: Callable[[T], str] = str
 
-    @abstractmethod
     def read(self, stored: str) -> T:
         """The value of a stored text; the default if the text is not valid."""
-
-    def text(self, value: T) -> str:
-        """The text that stores a value."""
-        return str(value)
+        valid: Collection[Any] = self.values or self.labels or (stored,)
+        return next((each for each in valid if self.text(each) == stored), self.default)
 
 
-@dataclass(frozen=True, slots=True)
-class Flag(Setting[bool]):
-    """A setting that is on or off."""
-
-    def read(self, stored: str) -> bool:
-        return {"yes": True, "no": False}.get(stored, self.default)
-
-    def text(self, value: bool) -> str:
-        return "yes" if value else "no"
-
-
-@dataclass(frozen=True, slots=True)
-class Number(Setting[int]):
-    """An integer from ``least`` to ``most`` inclusive; ``special``, if set, is the label of ``least``."""
-
-    least: int
-    most: int
-    unit: str = ""
-    special: str = ""
-
-    def read(self, stored: str) -> int:
-        try:
-            number = int(stored)
-        except ValueError:
-            return self.default
-        return number if self.least <= number <= self.most else self.default
-
-
-@dataclass(frozen=True, slots=True)
-class Choice(Setting[str]):
-    """One of several values; ``labels`` maps each to its label, in the order of the menu."""
-
-    labels: dict[str, str]
-
-    def read(self, stored: str) -> str:
-        return stored if stored in self.labels else self.default
-
-    def label_of(self, value: str) -> str:
-        """The label of a value."""
-        return self.labels[value]
-
-
-@dataclass(frozen=True, slots=True)
-class Text(Setting[str]):
-    """A line of text; ``hint`` is its placeholder."""
-
-    hint: str = ""
-
-    def read(self, stored: str) -> str:
-        return stored or self.default
-
-
-@dataclass(frozen=True, slots=True)
-class Address(Text):
-    """The address of a server, stored without credentials."""
-
-    def text(self, value: str) -> str:
-        return strip_credentials(value.strip())
-
-
-@dataclass(frozen=True, slots=True)
-class FontFamily(Text):
-    """The name of a monospaced font."""
-
-
-THEME = Choice(
+_FLAG = ("no", "yes").__getitem__
+THEME = Setting(
     "theme",
     SettingsPage.GENERAL,
-    Theme.SYSTEM.value,
+    "system",
     "Colours",
     "The colours of the window",
     {
-        Theme.SYSTEM.value: "As the system",
-        Theme.LIGHT.value: "Light",
-        Theme.DARK.value: "Dark",
-        Theme.CONTRAST_LIGHT.value: "High contrast on white",
-        Theme.CONTRAST_DARK.value: "High contrast on black",
+        "system": "As the system",
+        Scheme.LIGHT.value: "Light",
+        Scheme.DARK.value: "Dark",
+        Scheme.CONTRAST_LIGHT.value: "High contrast on white",
+        Scheme.CONTRAST_DARK.value: "High contrast on black",
     },
 )
-BYTES_PER_ROW = Choice(
+BYTES_PER_ROW = Setting(
     "bytes_per_row",
     SettingsPage.BYTES,
     "0",
@@ -140,7 +77,7 @@ BYTES_PER_ROW = Choice(
     "The number of bytes in a row of the hex view",
     {"0": "As many as fit", "8": "8", "16": "16", "32": "32", "64": "64"},
 )
-OFFSETS = Choice(
+OFFSETS = Setting(
     "offsets",
     SettingsPage.BYTES,
     "16",
@@ -148,77 +85,75 @@ OFFSETS = Choice(
     "The number base of the offsets beside the rows",
     {"16": "Hexadecimal", "10": "Decimal"},
 )
-ARROWS = Flag(
+ARROWS = Setting(
     "arrows",
     SettingsPage.BYTES,
     True,
     "Show reference arrows",
     "Draw arrows from references, such as an index or a hash, to the bytes they point to",
+    values=(False, True),
+    text=_FLAG,
 )
-COLOUR_BY = Choice(
+COLOUR_BY = Setting(
     "colour_by",
     SettingsPage.BYTES,
     "structure",
     "Colour by",
     "What the colours of the bytes tell apart",
-    {
-        "structure": "Structure",
-        "field kind": "Field kind",
-        "verdict": "Verdict",
-        "member": "Member",
-        "entropy": "Entropy",
-    },
+    {each.value: each.value.capitalize() for each in ColourBy},
 )
-BANDS = Flag(
+BANDS = Setting(
     "bands",
     SettingsPage.BYTES,
     False,
     "Show byte bands",
     "Show beside the map what the bytes look like: zeros, text, compressed or random, and their entropy",
+    values=(False, True),
+    text=_FLAG,
 )
-FONT = FontFamily(
-    "font",
-    SettingsPage.BYTES,
-    "",
-    "Font",
-    "The font of the bytes",
-    "The system's fixed font",
-)
-FONT_SIZE = Number(
+FONT = Setting("font", SettingsPage.BYTES, "", "Font", "The font of the bytes", empty="System font")
+FONT_SIZE = Setting(
     "font_size",
     SettingsPage.BYTES,
     0,
     "Size",
     "The font size of the bytes; zooming adds to it",
-    0,
-    48,
-    "pt",
-    "As the system",
+    values=range(49),
+    empty="As the system",
+    unit="pt",
 )
-ZOOM = Number("zoom", SettingsPage.BYTES, 0, "Zoom", "Points added to the font size of the bytes by the wheel", -6, 24)
-PROFILE = Text(
+ZOOM = Setting(
+    "zoom",
+    SettingsPage.BYTES,
+    0,
+    "Zoom",
+    "Points added to the font size of the bytes by the wheel",
+    values=range(-6, 25),
+)
+PROFILE = Setting(
     "s3_profile",
     SettingsPage.S3,
     "",
     "Profile",
     "The AWS profile for buckets that were not opened before; keys stay in the AWS configuration",
-    "From the environment",
+    empty="From the environment",
 )
-REGION = Text(
+REGION = Setting(
     "s3_region",
     SettingsPage.S3,
     "",
     "Region",
     "The region for buckets that were not opened before",
-    "From the profile",
+    empty="From the profile",
 )
-ENDPOINT = Address(
+ENDPOINT = Setting(
     "s3_endpoint",
     SettingsPage.S3,
     "",
     "Endpoint",
     "The server for buckets that were not opened before",
-    "Amazon S3",
+    empty="Amazon S3",
+    text=lambda address: strip_credentials(address.strip()),
 )
 ALL: tuple[Setting[Any], ...] = (  # but ZOOM, which has keys of its own
     *(THEME, BYTES_PER_ROW, OFFSETS, ARROWS, BANDS, COLOUR_BY, FONT, FONT_SIZE),
@@ -257,9 +192,9 @@ class Settings(QObject):
         self.changed.emit(setting.key)
 
     @property
-    def theme(self) -> Theme:
-        """The theme of the window."""
-        return Theme(self.get(THEME))
+    def theme(self) -> Scheme | None:
+        """The theme of the window; None for that of the system."""
+        return next((each for each in Scheme if each == self.get(THEME)), None)
 
     # ---- remembered state --------------------------------------------------------------------------------------
 
@@ -308,28 +243,3 @@ class Settings(QObject):
     def set_state(self, name: str, state: QByteArray) -> None:
         """Store a widget's state under a name."""
         self._store.setValue(name, state)
-
-
-class ChoiceMenu(QMenu):
-    """A menu of the values of a setting, the current each checked."""
-
-    def __init__(self, title: str, setting: Choice, settings: Settings, parent: QWidget) -> None:
-        super().__init__(title, parent)
-        self._setting = setting
-        self._settings = settings
-        group = QActionGroup(self)
-        self._by_value: dict[str, QAction] = {}
-        for value in setting.labels:
-            action = self.addAction(setting.label_of(value))
-            action.setCheckable(True)
-            action.triggered.connect(partial(self._choose, value))
-            group.addAction(action)
-            self._by_value[value] = action
-        self.aboutToShow.connect(self._mark)
-        self._mark()
-
-    def _choose(self, value: str, _: bool = False) -> None:
-        self._settings.put(self._setting, value)
-
-    def _mark(self) -> None:
-        self._by_value[self._settings.get(self._setting)].setChecked(True)

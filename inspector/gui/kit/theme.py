@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
@@ -15,16 +14,6 @@ from PySide6.QtWidgets import QApplication
 from inspector.drawing.palette import COLOURS, CONTRAST, Scheme, scheme_of
 from inspector.gui.kit import style
 from inspector.resources import resource
-
-
-class Theme(StrEnum):
-    """The theme that the user chose."""
-
-    SYSTEM = "system"
-    LIGHT = "light"
-    DARK = "dark"
-    CONTRAST_LIGHT = "contrast-light"
-    CONTRAST_DARK = "contrast-dark"
 
 
 def is_native(platform: str = sys.platform) -> bool:
@@ -41,16 +30,10 @@ _R = QPalette.ColorRole
 _SYSTEM_PALETTE = "colours of the system"
 
 
-def scheme(app: QApplication, theme: Theme) -> Scheme:
-    """The colour scheme of a theme on this system."""
-    fixed = {
-        Theme.LIGHT: Scheme.LIGHT,
-        Theme.DARK: Scheme.DARK,
-        Theme.CONTRAST_LIGHT: Scheme.CONTRAST_LIGHT,
-        Theme.CONTRAST_DARK: Scheme.CONTRAST_DARK,
-    }
-    if theme in fixed:
-        return fixed[theme]
+def scheme(app: QApplication, theme: Scheme | None) -> Scheme:
+    """The theme that was chosen, or else the one that the system asks for."""
+    if theme is not None:
+        return theme
     hints = app.styleHints()  # what it gives lives as long as it does
     access = _access(app)
     high_contrast = access is not None and access.contrastPreference() is Qt.ContrastPreference.HighContrast
@@ -83,7 +66,7 @@ def _picture(name: str, *, on_dark: bool) -> str:
     return str(resource("icons", f"{name}-{'light' if on_dark else 'dark'}.svg")).replace("\\", "/")
 
 
-def apply(app: QApplication, theme: Theme) -> None:
+def apply(app: QApplication, theme: Scheme | None) -> None:
     """Apply the palette and style sheet of a theme; the style itself is set at start, see STYLE."""
     _black_system(app)
     current = scheme(app, theme)
@@ -125,103 +108,32 @@ def tokens(current: Scheme) -> dict[str, str]:
     }
 
 
-_LIGHT = {
-    _R.Window: "#F3F4F6",
-    _R.WindowText: "#1B1F24",
-    _R.Base: "#FFFFFF",
-    _R.AlternateBase: "#F7F8FA",
-    _R.Text: "#1B1F24",
-    _R.Button: "#F3F4F6",
-    _R.ButtonText: "#1B1F24",
-    _R.BrightText: "#FFFFFF",
-    _R.ToolTipBase: "#FFFFFF",
-    _R.ToolTipText: "#1B1F24",
-    _R.PlaceholderText: "#646C76",
-    _R.Highlight: "#1F6FBF",
-    _R.HighlightedText: "#FFFFFF",
-    _R.Link: "#0B5CAD",
-    _R.LinkVisited: "#6A4BA3",
-    _R.Light: "#FFFFFF",
-    _R.Midlight: "#E6E8EC",
-    _R.Mid: "#C9CDD3",
-    _R.Dark: "#A3A9B2",
-    _R.Shadow: "#70767E",
-    _R.Accent: "#1F6FBF",
+_BY_ROLE = {
+    _R.Window: ("#F3F4F6", "#22262C", "#FFFFFF", "#000000"),
+    _R.AlternateBase: ("#F7F8FA", "#1E2227", "#F2F2F2", "#141414"),
+    _R.Button: ("#F3F4F6", "#2A2F36", "#FFFFFF", "#000000"),
+    _R.BrightText: ("#FFFFFF",) * 4,
+    _R.ToolTipBase: ("#FFFFFF", "#2A2F36", "#FFFFFF", "#000000"),
+    _R.PlaceholderText: ("#646C76", "#98A1AC", "#333333", "#D0D0D0"),
+    _R.Link: ("#0B5CAD", "#7DB8F0", "#00388C", "#FFE866"),
+    _R.LinkVisited: ("#6A4BA3", "#B9A2E8", "#4B2382", "#E5C9FF"),
+    _R.Light: ("#FFFFFF", "#3A4149", "#FFFFFF", "#FFFFFF"),
+    _R.Midlight: ("#E6E8EC", "#31373F", "#E0E0E0", "#333333"),
+    _R.Mid: ("#C9CDD3", "#3D444D", "#333333", "#D0D0D0"),
+    _R.Dark: ("#A3A9B2", "#14171A", "#000000", "#FFFFFF"),
+    _R.Shadow: ("#70767E", "#0B0D0F", "#000000", "#FFFFFF"),
+    _R.Accent: ("#1F6FBF", "#5AA4E6", "#00388C", "#FFE866"),
 }
-_DARK = {
-    _R.Window: "#22262C",
-    _R.WindowText: "#E4E7EB",
-    _R.Base: "#191C20",
-    _R.AlternateBase: "#1E2227",
-    _R.Text: "#E4E7EB",
-    _R.Button: "#2A2F36",
-    _R.ButtonText: "#E4E7EB",
-    _R.BrightText: "#FFFFFF",
-    _R.ToolTipBase: "#2A2F36",
-    _R.ToolTipText: "#E4E7EB",
-    _R.PlaceholderText: "#98A1AC",
-    _R.Highlight: "#2F6FB0",
-    _R.HighlightedText: "#FFFFFF",
-    _R.Link: "#7DB8F0",
-    _R.LinkVisited: "#B9A2E8",
-    _R.Light: "#3A4149",
-    _R.Midlight: "#31373F",
-    _R.Mid: "#3D444D",
-    _R.Dark: "#14171A",
-    _R.Shadow: "#0B0D0F",
-    _R.Accent: "#5AA4E6",
-}
-_CONTRAST_LIGHT = {
-    _R.Window: "#FFFFFF",
-    _R.WindowText: "#000000",
-    _R.Base: "#FFFFFF",
-    _R.AlternateBase: "#F2F2F2",
-    _R.Text: "#000000",
-    _R.Button: "#FFFFFF",
-    _R.ButtonText: "#000000",
-    _R.BrightText: "#FFFFFF",
-    _R.ToolTipBase: "#FFFFFF",
-    _R.ToolTipText: "#000000",
-    _R.PlaceholderText: "#333333",
-    _R.Highlight: "#00388C",
-    _R.HighlightedText: "#FFFFFF",
-    _R.Link: "#00388C",
-    _R.LinkVisited: "#4B2382",
-    _R.Light: "#FFFFFF",
-    _R.Midlight: "#E0E0E0",
-    _R.Mid: "#333333",
-    _R.Dark: "#000000",
-    _R.Shadow: "#000000",
-    _R.Accent: "#00388C",
-}
-_CONTRAST_DARK = {
-    _R.Window: "#000000",
-    _R.WindowText: "#FFFFFF",
-    _R.Base: "#000000",
-    _R.AlternateBase: "#141414",
-    _R.Text: "#FFFFFF",
-    _R.Button: "#000000",
-    _R.ButtonText: "#FFFFFF",
-    _R.BrightText: "#FFFFFF",
-    _R.ToolTipBase: "#000000",
-    _R.ToolTipText: "#FFFFFF",
-    _R.PlaceholderText: "#D0D0D0",
-    _R.Highlight: "#FFE866",
-    _R.HighlightedText: "#000000",
-    _R.Link: "#FFE866",
-    _R.LinkVisited: "#E5C9FF",
-    _R.Light: "#FFFFFF",
-    _R.Midlight: "#333333",
-    _R.Mid: "#D0D0D0",
-    _R.Dark: "#FFFFFF",
-    _R.Shadow: "#FFFFFF",
-    _R.Accent: "#FFE866",
-}
+"""What the window has besides the colours of the bytes, in each scheme."""
 WINDOW_COLOURS: dict[Scheme, dict[QPalette.ColorRole, str]] = {
-    Scheme.LIGHT: _LIGHT,
-    Scheme.DARK: _DARK,
-    Scheme.CONTRAST_LIGHT: _CONTRAST_LIGHT,
-    Scheme.CONTRAST_DARK: _CONTRAST_DARK,
+    scheme: {
+        **{role: colours[at] for role, colours in _BY_ROLE.items()},
+        _R.Base: of_bytes.base,
+        _R.Highlight: of_bytes.selection,
+        _R.HighlightedText: of_bytes.selection_text,
+        **dict.fromkeys((_R.WindowText, _R.Text, _R.ButtonText, _R.ToolTipText), of_bytes.text),
+    }
+    for at, (scheme, of_bytes) in enumerate(COLOURS.items())
 }
 """The colour of each palette role as ``#RRGGBB``."""
 _DISABLED_OPACITY = 0.6

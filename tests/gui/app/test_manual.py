@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from inspector.drawing.palette import COLOURS, CONTRAST, Scheme, contrast
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.manual import ManualDialog, in_colours
-from inspector.gui.kit.theme import Theme, apply
+from inspector.gui.kit.theme import apply
 from inspector.resources import manual_pages
 from tests.gui.conftest import press
 
@@ -82,7 +82,7 @@ def test_an_open_page_is_drawn_anew_for_another_theme(window: Window) -> None:
     assert isinstance(application, QApplication)
     dialog = manual(window)
     dialog.pages.setCurrentRow([path.stem for path in manual_pages()].index("rca"))
-    for theme in (Theme.CONTRAST_DARK, Theme.LIGHT):
+    for theme in (Scheme.CONTRAST_DARK, Scheme.LIGHT):
         apply(application, theme)
         page = dialog.text.document()
         picture = page.resource(QTextDocument.ResourceType.ImageResource, QUrl("pictures/rca.svg"))

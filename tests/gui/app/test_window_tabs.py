@@ -11,11 +11,11 @@ from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
+from inspector.drawing.palette import Scheme
 from inspector.gui.app.window import Window
 from inspector.gui.document.document import Document
 from inspector.gui.kit import preferences
 from inspector.gui.kit.preferences import Settings
-from inspector.gui.kit.theme import Theme
 from inspector.gui.panels.members import MembersPanel
 from inspector.operations.protocol.views import Stage
 from tests.gui.conftest import WAIT, NoProcesses, Show, press, settle
@@ -159,11 +159,11 @@ def test_looks_are_remembered(show: Show, window: Window, settings: Settings) ->
     tab = show("journey.caf")
     settings.put(preferences.BYTES_PER_ROW, "8")
     window.appearance.zoom_by(1)
-    settings.put(preferences.THEME, Theme.DARK.value)
+    settings.put(preferences.THEME, Scheme.DARK.value)
     tab.docks["Findings"].hide()
     window.close()
     assert settings.get(preferences.BYTES_PER_ROW) == "8"
-    assert settings.theme is Theme.DARK
+    assert settings.theme is Scheme.DARK
     again = Window(settings)
     again.open_location(tab.document.location)
     fresh = again.tab()
@@ -180,13 +180,14 @@ def test_the_first_paint_waits_for_little(tmp_path: Path) -> None:
     code = """
 import sys
 from PySide6.QtCore import QSettings
+from inspector.drawing.palette import Scheme
 from inspector.gui.kit import theme
 from inspector.gui.app.app import application
 from inspector.gui.kit import preferences
 from inspector.gui.kit.preferences import Settings
 from inspector.gui.app.window import Window
 app = application()
-theme.apply(app, theme.Theme.LIGHT)
+theme.apply(app, Scheme.LIGHT)
 window = Window(Settings(QSettings(sys.argv[1], QSettings.Format.IniFormat)))
 window.show()
 late = ("inspector.gui.app.tab", "inspector.gui.app.command_palette", "inspector.gui.tabs.audit_tab")

@@ -13,19 +13,19 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QMenu, QMenuBar, QWidget
 from pytestqt.qtbot import QtBot
 
+from inspector.drawing.palette import Scheme
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.kit import theme
 from inspector.gui.kit.help_texts import PANEL_LABELS
-from inspector.gui.kit.theme import Theme
 from inspector.gui.panels.changing.repair import RepairPanel
 from inspector.gui.tabs.new_archive import NewArchiveTab
 from tests.gui.conftest import WAIT, Show, press, settle
 from tests.sweeping import in_the_sweep
 
 ROOT = Path(__file__).parents[3] / "resources" / "samples"
-DARKEST = (Theme.CONTRAST_DARK, Theme.LIGHT)
-OTHERS = tuple(each for each in Theme if each not in DARKEST)
+DARKEST = (Scheme.CONTRAST_DARK, Scheme.LIGHT)
+OTHERS = tuple(each for each in Scheme if each not in DARKEST)
 """Themes that are tried in the sweep only."""
 NONE, SHIFT, ALT, CTRL = (
     Qt.KeyboardModifier.NoModifier,
@@ -257,7 +257,7 @@ def test_nothing_keeps_the_keyboard_and_it_opens_menus_and_closed_panels(
 
 @pytest.mark.parametrize("looks", [DARKEST, in_the_sweep(OTHERS)], ids=["two themes", "the others"])
 def test_the_pane_with_the_keyboard_has_a_frame_in_every_theme_which_follows_it(
-    show: Show, window: Window, qtbot: QtBot, looks: tuple[Theme, ...]
+    show: Show, window: Window, qtbot: QtBot, looks: tuple[Scheme, ...]
 ) -> None:
     app = QApplication.instance()
     assert isinstance(app, QApplication)
@@ -265,7 +265,7 @@ def test_the_pane_with_the_keyboard_has_a_frame_in_every_theme_which_follows_it(
     for look in looks:
         theme.apply(app, look)
         has_frames(tab, window)
-    theme.apply(app, Theme.LIGHT)
+    theme.apply(app, Scheme.LIGHT)
 
     tab.panes.go_to_panel("Byte")
     panel = tab.docks["Byte"].widget()
@@ -308,14 +308,14 @@ def framed(entry: QWidget, accent: QColor) -> bool:
 @pytest.mark.parametrize(
     ("chosen", "pressed"),
     [
-        (Theme.CONTRAST_DARK, Qt.Key.Key_Return),
-        in_the_sweep(Theme.LIGHT, Qt.Key.Key_Enter),
-        in_the_sweep(Theme.DARK, Qt.Key.Key_Space),
-        in_the_sweep(Theme.CONTRAST_LIGHT, Qt.Key.Key_Return),
+        (Scheme.CONTRAST_DARK, Qt.Key.Key_Return),
+        in_the_sweep(Scheme.LIGHT, Qt.Key.Key_Enter),
+        in_the_sweep(Scheme.DARK, Qt.Key.Key_Space),
+        in_the_sweep(Scheme.CONTRAST_LIGHT, Qt.Key.Key_Return),
     ],
 )
 def test_the_sample_that_the_keyboard_is_on_has_a_frame_and_is_opened_with_a_key(
-    window: Window, qtbot: QtBot, chosen: Theme, pressed: Qt.Key
+    window: Window, qtbot: QtBot, chosen: Scheme, pressed: Qt.Key
 ) -> None:
     app = QApplication.instance()
     assert isinstance(app, QApplication)

@@ -9,12 +9,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QLabel, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from inspector.drawing.palette import Scheme
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences
 from inspector.gui.kit.preferences import Settings
 from inspector.gui.kit.text import BREAK
-from inspector.gui.kit.theme import Theme
 from inspector.gui.kit.widgets import ElidedBox, ElidedLabel
 from inspector.gui.panels import findings
 from inspector.gui.panels.findings import MIN_MESSAGE_PX
@@ -82,7 +82,7 @@ def nothing_is_cut_in_a_narrow_panel(tab: Tab, docks: list[str], window: Window,
         assert cut(panel) == [], dock
 
 
-@pytest.mark.parametrize("theme", [Theme.CONTRAST_DARK, in_the_sweep(Theme.LIGHT)])
+@pytest.mark.parametrize("theme", [Scheme.CONTRAST_DARK, in_the_sweep(Scheme.LIGHT)])
 @pytest.mark.parametrize(
     ("name", "narrow"),
     [
@@ -91,7 +91,7 @@ def nothing_is_cut_in_a_narrow_panel(tab: Tab, docks: list[str], window: Window,
     ],
 )
 def test_nothing_is_cut_in_a_small_window_or_in_a_narrow_panel(
-    show: Show, window: Window, settings: Settings, qtbot: QtBot, name: str, narrow: list[str], theme: Theme
+    show: Show, window: Window, settings: Settings, qtbot: QtBot, name: str, narrow: list[str], theme: Scheme
 ) -> None:
     settings.put(preferences.THEME, theme.value)
     tab = show(name)
@@ -100,9 +100,9 @@ def test_nothing_is_cut_in_a_small_window_or_in_a_narrow_panel(
     nothing_is_cut_in_a_narrow_panel(tab, narrow, window, qtbot)
 
 
-@pytest.mark.parametrize("theme", [Theme.LIGHT, in_the_sweep(Theme.CONTRAST_DARK)])
+@pytest.mark.parametrize("theme", [Scheme.LIGHT, in_the_sweep(Scheme.CONTRAST_DARK)])
 def test_a_long_name_in_a_box_of_a_small_window_has_an_ellipsis_and_a_tooltip(
-    show: Show, window: Window, settings: Settings, qtbot: QtBot, theme: Theme
+    show: Show, window: Window, settings: Settings, qtbot: QtBot, theme: Scheme
 ) -> None:
     settings.put(preferences.THEME, theme.value)
     tab = show("weather")
@@ -142,9 +142,9 @@ def going_and_finding_are_reached_at_any_width(tab: Tab, window: Window, qtbot: 
         assert cut(window.tool_bar) == [], width
 
 
-@pytest.mark.parametrize("theme", [Theme.LIGHT, in_the_sweep(Theme.CONTRAST_LIGHT)])
+@pytest.mark.parametrize("theme", [Scheme.LIGHT, in_the_sweep(Scheme.CONTRAST_LIGHT)])
 def test_going_and_finding_are_reached_at_any_width_and_words_come_back_with_room(
-    show: Show, window: Window, settings: Settings, qtbot: QtBot, theme: Theme
+    show: Show, window: Window, settings: Settings, qtbot: QtBot, theme: Scheme
 ) -> None:
     settings.put(preferences.THEME, theme.value)
     words = ("Check", "Extract", "Repair")

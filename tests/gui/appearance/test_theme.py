@@ -18,10 +18,10 @@ from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences, theme
 from inspector.gui.kit.icons import icon, severity_icon
 from inspector.gui.kit.preferences import Settings
-from inspector.gui.kit.theme import Theme, palette
+from inspector.gui.kit.theme import palette
 from tests.gui.conftest import Show
 
-CHOSEN = [each for each in Theme if each is not Theme.SYSTEM]
+FLAGS = (False, True)
 APART = 60
 """Steps of 255 between what is to be told apart."""
 
@@ -61,17 +61,17 @@ class System:
     ],
 )
 def test_the_system_is_followed_where_it_says_what_it_wants(system: System, scheme: Scheme) -> None:
-    assert theme.scheme(cast("QApplication", system), Theme.SYSTEM) is scheme
+    assert theme.scheme(cast("QApplication", system), None) is scheme
 
 
-@pytest.mark.parametrize("chosen", CHOSEN)
-def test_what_is_chosen_holds_on_any_system(chosen: Theme) -> None:
-    found = {theme.scheme(cast("QApplication", System(dark, sharp)), chosen) for dark in (0, 1) for sharp in (0, 1)}
-    assert len(found) == 1
+@pytest.mark.parametrize("chosen", Scheme)
+def test_what_is_chosen_holds_on_any_system(chosen: Scheme) -> None:
+    found = {theme.scheme(cast("QApplication", System(dark, sharp)), chosen) for dark in FLAGS for sharp in FLAGS}
+    assert found == {chosen}
 
 
 def test_every_theme_is_offered() -> None:
-    assert set(preferences.THEME.labels) == {each.value for each in Theme}
+    assert set(preferences.THEME.labels) == {"system", *Scheme}
 
 
 def pixel_names(image: QImage) -> list[str]:
@@ -85,20 +85,19 @@ def colours(shown: QIcon, mode: QIcon.Mode = QIcon.Mode.Normal) -> set[str]:
     return {pixel.name() for point in points if (pixel := image.pixelColor(*point)).alpha() == 255}
 
 
-def marks_keep_their_shade_and_are_seen_where_they_are_selected(window: Window, chosen: Theme) -> None:
-    scheme = Scheme[chosen.name]
+def marks_keep_their_shade_and_are_seen_where_they_are_selected(window: Window, chosen: Scheme) -> None:
     shown = severity_icon(Severity.ERROR)
-    assert MARKS[scheme][Mark.ERROR].lower() in colours(shown), chosen
-    if chosen is Theme.CONTRAST_DARK:
+    assert MARKS[chosen][Mark.ERROR].lower() in colours(shown), chosen
+    if chosen is Scheme.CONTRAST_DARK:
         lit = window.palette().color(QPalette.ColorRole.HighlightedText).name()
         assert lit in colours(shown, QIcon.Mode.Selected), "plain in high contrast"
-    if chosen in (Theme.CONTRAST_LIGHT, Theme.CONTRAST_DARK):
+    if chosen in (Scheme.CONTRAST_LIGHT, Scheme.CONTRAST_DARK):
         row = window.palette().color(QPalette.ColorRole.Highlight).name()
         for severity in Severity:
             assert row in colours(severity_icon(severity), QIcon.Mode.Selected), (chosen, severity)
 
 
-def the_line_of_a_list_that_is_lit_can_be_read(window: Window, box: QComboBox, qtbot: QtBot, chosen: Theme) -> None:
+def the_line_of_a_list_that_is_lit_can_be_read(window: Window, box: QComboBox, qtbot: QtBot, chosen: Scheme) -> None:
     box.showPopup()
     box.view().setCurrentIndex(box.model().index(1, 0))
     qtbot.waitUntil(box.view().isVisible)
@@ -118,20 +117,20 @@ def test_icons_marks_lists_and_buttons_can_be_told_apart_in_every_theme(
     box = QComboBox(window)
     box.addItems(["first", "second"])
     box.show()
-    for chosen in CHOSEN:
+    for chosen in Scheme:
         settings.put(preferences.THEME, chosen.value)
         text = window.palette().color(QPalette.ColorRole.WindowText).name()
         assert colours(shown) == {text}, chosen
         marks_keep_their_shade_and_are_seen_where_they_are_selected(window, chosen)
         the_line_of_a_list_that_is_lit_can_be_read(window, box, qtbot, chosen)
-        if chosen is Theme.CONTRAST_DARK:
+        if chosen is Scheme.CONTRAST_DARK:
             buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, window)
             buttons.show()
             assert [each.icon().isNull() for each in buttons.buttons()] == [True], "no icon is dark on black"
 
 
 def test_an_icon_has_all_the_pixels_of_the_screen_and_so_has_a_copy(qapp: QApplication) -> None:
-    theme.apply(qapp, Theme.LIGHT)
+    theme.apply(qapp, Scheme.LIGHT)
     for scale in (1.0, 1.5, 2.0, 3.0):
         picture = icon("open").pixmap(QSize(16, 16), scale)
         assert picture.size() == QSize(16, 16) * scale
@@ -143,11 +142,11 @@ def test_an_icon_has_all_the_pixels_of_the_screen_and_so_has_a_copy(qapp: QAppli
 
 def test_everything_follows_a_theme_that_is_switched(show: Show, window: Window, settings: Settings) -> None:
     tab = show("journey.caf")
-    for chosen, scheme in ((Theme.CONTRAST_DARK, Scheme.CONTRAST_DARK), (Theme.LIGHT, Scheme.LIGHT)):
+    for chosen in (Scheme.CONTRAST_DARK, Scheme.LIGHT):
         settings.put(preferences.THEME, chosen.value)
-        assert tab.hex_pane.hex.look.scheme is scheme
+        assert tab.hex_pane.hex.look.scheme is chosen
         picture = window.grab().toImage()
-        wrong = {Scheme.LIGHT: "#000000", Scheme.CONTRAST_DARK: "#f3f4f6"}[scheme]
+        wrong = {Scheme.LIGHT: "#000000", Scheme.CONTRAST_DARK: "#f3f4f6"}[chosen]
         width, height = picture.width(), picture.height()
         sampled = [picture.pixelColor(x, y).name() for x in range(0, width, 7) for y in range(0, height, 7)]
         assert sampled.count(wrong) / len(sampled) < 0.02
@@ -161,7 +160,7 @@ def test_links_follow_a_theme_that_is_switched_behind_another_tab(
     leads = tab.byte.references
     leads.setText('<a href="0">somewhere</a>')
     leads.show()
-    for chosen in (Theme.CONTRAST_DARK, Theme.LIGHT, Theme.CONTRAST_DARK):
+    for chosen in (Scheme.CONTRAST_DARK, Scheme.LIGHT, Scheme.CONTRAST_DARK):
         show("plain.tar")
         settings.put(preferences.THEME, chosen.value)
         window.tabs.setCurrentWidget(tab)

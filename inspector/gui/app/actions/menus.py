@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QPoint, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from inspector.core.names import visible
@@ -16,7 +16,7 @@ from inspector.gui.app.tabs import Tabs, named_state
 from inspector.gui.hex.layout import CopyFormat
 from inspector.gui.kit import preferences, theme
 from inspector.gui.kit.icons import state_icon
-from inspector.gui.kit.preferences import ChoiceMenu, Flag, Settings
+from inspector.gui.kit.preferences import Setting, Settings
 from inspector.gui.kit.text import escaped
 from inspector.resources import samples
 
@@ -40,9 +40,13 @@ class Menus:
         self.recent = QMenu("Open &Recent", parent)
         self.samples = QMenu("Open &Sample", parent)
         self.panels = QMenu("&Panels", parent)
-        self.rows = ChoiceMenu("&Bytes per Row", preferences.BYTES_PER_ROW, settings, parent)
-        self.colours = ChoiceMenu("&Colour By", preferences.COLOUR_BY, settings, parent)
-        self.themes = ChoiceMenu("&Theme", preferences.THEME, settings, parent)
+        self._checks: list[tuple[QAction, Setting[Any], object]] = [
+            (actions["show_arrows"], preferences.ARROWS, True),
+            (actions["show_bands"], preferences.BANDS, True),
+        ]
+        self.rows = self._choices("&Bytes per Row", preferences.BYTES_PER_ROW)
+        self.colours = self._choices("&Colour By", preferences.COLOUR_BY)
+        self.themes = self._choices("&Theme", preferences.THEME)
         self.copying = QMenu("Copy &As", parent)
         self.experiment = menus["Experiment"]
         for menu in (self.recent, self.samples):
@@ -64,8 +68,18 @@ class Menus:
             tab.hex_pane.hex.copy(copy_format)
 
     def _check_shown(self, _: str = "") -> None:
-        self._actions["show_arrows"].setChecked(self._settings.get(preferences.ARROWS))
-        self._actions["show_bands"].setChecked(self._settings.get(preferences.BANDS))
+        for action, setting, value in self._checks:
+            action.setChecked(self._settings.get(setting) == value)
+
+    def _choices(self, title: str, setting: Setting[str]) -> QMenu:
+        """A menu of the values of a setting."""
+        menu = QMenu(title, self._parent)
+        group = QActionGroup(menu)
+        for value, label in setting.labels.items():
+            action = group.addAction(self._add(menu, label, partial(self._settings.put, setting, value)))
+            action.setCheckable(True)
+            self._checks.append((action, setting, value))
+        return menu
 
     def _add(self, menu: QMenu, text: str, call: Callable[[], object]) -> QAction:
         action = menu.addAction(escaped(text))
@@ -163,7 +177,7 @@ class Appearance(QObject):
         assert isinstance(app, QApplication)
         theme.apply(app, self._settings.theme)
 
-    def toggle(self, flag: Flag) -> None:
+    def toggle(self, flag: Setting[bool]) -> None:
         """Switch what a setting shows on or off."""
         self._settings.put(flag, not self._settings.get(flag))
 
@@ -173,7 +187,8 @@ class Appearance(QObject):
 
     def zoom_by(self, steps: int) -> None:
         """Enlarge the font of the bytes by so many points."""
-        self._zoom = max(preferences.ZOOM.least, min(self._zoom + steps, preferences.ZOOM.most))
+        sizes = preferences.ZOOM.values
+        self._zoom = max(min(sizes), min(self._zoom + steps, max(sizes)))
         self._settings.put(preferences.ZOOM, self._zoom)
         for tab in self._tabs.all():
             tab.hex_pane.hex.setZoom(self._zoom)
