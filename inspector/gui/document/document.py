@@ -331,14 +331,14 @@ class Document(QObject):
             spans = (Span(start, stop),) if stop > start else ()
             self._visit(Selection(layer, start, spans, origin=origin, length=stop - start))
 
-        def take_layers(layers: tuple[LayerInfo, ...]) -> None:
-            self.take_layers(layers)
+        def take(status: Status) -> None:
+            self.take_layers(status.layers)
             visit()
 
         if self.layer_info(layer) is not None:
             visit()
         else:
-            self.client.ask(ArchiveRequests.layers).then(take_layers, self.reported.emit)
+            self.client.ask(ArchiveRequests.status).then(take, self.reported.emit)
 
     def go_to_expression(self, expression: str) -> None:
         """Go to the target of an expression, or report why it has none."""

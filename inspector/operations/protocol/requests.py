@@ -62,10 +62,9 @@ if TYPE_CHECKING:
     from inspector.operations.worker.create_session import CreateSession as CreateRequests
 else:
     ArchiveRequests = Requests(
-        at_once="cached disk_change interrupted layers reader_steps readers remote requests status upload_preview",
-        network="arrows checksums chosen damage datasets explain field field_rows findings goto header header_edit"
-        " header_target member member_rows place range_place range_states ranges read references runs"
-        " tree_rows",
+        at_once="cached disk_change interrupted reader_steps readers remote requests status upload_preview",
+        network="arrows checksums chosen damage datasets explain field field_rows findings first_of_range goto header"
+        " header_edit header_target member member_rows place range_states ranges read references runs tree_rows",
         jobs="check forget_past_writes import_patch plan_repairs profiles reload repair_checksums",
         shows="arrange attempt bands build_tree census compare_readers content content_of_file crash_matrix damage_step"
         " decode diagram edits_before find_datapoint find_fields follow_reader name_causes"

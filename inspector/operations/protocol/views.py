@@ -449,13 +449,6 @@ class DatasetRow(Struct, frozen=True):
     beside: tuple[tuple[RangeMetadata, int], ...]
 
 
-class RangePlace(Struct, frozen=True):
-    """The location of a range: its layer and its first member, None without members."""
-
-    layer: int
-    member: int | None
-
-
 _KEY = re.compile(r"\s*(?:key|datapoint)\s*(?:\[(?P<inside>[^\]]*)\]|\s(?P<after>.*))\s*", re.IGNORECASE | re.DOTALL)
 _DATASET_AND_KEY = re.compile(r"\s*(?:(?P<dataset>.*\S)\s*/)?\s*(?P<key>[0-9][0-9,_]{0,40})\s*", re.ASCII | re.DOTALL)
 

@@ -30,10 +30,9 @@ from inspector.operations.protocol.views import (
     LayerKind,
     Page,
     RangeMetadata,
-    RangePlace,
     RangeState,
 )
-from inspector.operations.session.changing import Overlays
+from inspector.operations.session.changing import Changing
 from inspector.operations.session.extracting import Extracting
 from inspector.operations.session.navigation import Navigation
 from inspector.operations.session.references import References
@@ -90,7 +89,7 @@ def _datasets(collection: Collection) -> tuple[DatasetRow, ...]:
     return tuple(found)
 
 
-class ArchiveSession(Navigation, Costs, Extracting, References, Overlays):
+class ArchiveSession(Navigation, Costs, Extracting, References, Changing):
     """Answers ArchiveRequests. Requests answer at once, except jobs, which take a Progress first."""
 
     # ---- what it looks like ------------------------------------------------------------------------------------
@@ -163,13 +162,12 @@ class ArchiveSession(Navigation, Costs, Extracting, References, Overlays):
         codes = bytearray(RANGE_STATES.index(_state(archive)) for archive in archives[first:stop])
         return bytes(codes) + bytes(max(0, stop - first - len(codes)))
 
-    def range_place(self, at: int) -> RangePlace:
-        """The location of range ``at``; raises OperationError if it was not read yet."""
+    def first_of_range(self, at: int) -> int | None:
+        """The first member of range ``at``, None without members; raises OperationError if it was not read yet."""
         archives = self.now.archives
         if not 0 <= at < len(archives):
             raise OperationError("This range has not been read yet. Try again in a moment.")
-        before = sum(len(archive.members) for archive in archives[:at])
-        return RangePlace(at, before if len(archives[at].members) else None)
+        return self.now.location.number(at, 0) if len(archives[at].members) else None
 
     # ---- readers -----------------------------------------------------------------------------------------------
 

@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from inspector.core.edit import Edit, EditError, OverlaySource, Patch
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
+from inspector.core.pieces import PieceSource
 from inspector.core.program.progress import Cancelled, Progress, cancelling
-from inspector.core.source import Source, SourceError, blocks, is_sparing
+from inspector.core.source import Source, SourceError, blocks
 from inspector.operations.edit import edits
 from inspector.operations.edit.apply_repairs import (
     Readable,
@@ -86,16 +87,18 @@ class Changing(Reading):
             return broken(snapshot.archives[0], edit) if edit is not None and snapshot.checks.checked else None
 
     def _snapshot_with(self, edit: Edit, progress: Progress) -> Snapshot:
-        source = self.file_to_change()
-        changed = OverlaySource(source, edit)
-        changed.sparing = isinstance(source, RemoteSource) and source.size > TAIL_BYTES
-        return self.preview_of(changed, progress, self.disk.archives[0].findings)
+        changed = OverlaySource(self.file_to_change(), edit)
+        return self._preview_of(changed, progress, self.disk.archives[0].findings)
 
-    def preview_of(self, source: Source, progress: Progress, before: Sequence[Finding] | None = None) -> Snapshot:
+    def _preview_of(
+        self, source: OverlaySource | PieceSource, progress: Progress, before: Sequence[Finding] | None = None
+    ) -> Snapshot:
         """An archive in the place of the one on disk: checked if it is small, or that one was. Raises Cancelled.
 
         With the findings ``before`` a change, what the change brings is at least a warning, though it may be allowed.
         """
+        disk = self.disk.archives[0].source
+        source.sparing = isinstance(disk, RemoteSource) and disk.size > TAIL_BYTES
         snapshot = Snapshot(self.name, Location([start(source)]))
         decode(snapshot.archives[0], progress)
         if before is not None:
@@ -107,8 +110,7 @@ class Changing(Reading):
                 for each in findings
             )
         progress.advance(0)
-        wanted = self.disk.checks.checked or snapshot.location.size <= MAX_PREVIEW_CHECK_BYTES
-        if wanted and not is_sparing(source):
+        if not source.sparing and (self.disk.checks.checked or source.size <= MAX_PREVIEW_CHECK_BYTES):
             snapshot.checks.run(progress)
             progress.advance(0)
         return snapshot
@@ -116,9 +118,9 @@ class Changing(Reading):
     def require_no_experiment(self) -> None:
         """Raise OperationError while an experiment or a replay is shown: the archive is not written meanwhile."""
         if self.unreal:
-            what = "an experiment" if self.experiment is not None else "a replay"
             raise OperationError(
-                f"This is {what}, so nothing is written to the archive. Save it as a new file, or leave it first."
+                f"This is {self.unreal}, so nothing is written to the archive. Save it as a new file, or leave it "
+                "first."
             )
 
     def file_to_change(self) -> Readable:
@@ -206,27 +208,21 @@ class Changing(Reading):
 
         Raises OperationError if it is gone or the edit does not match it; then nothing changes.
         """
-        with self.alone(progress):
+        with self.alone(progress), cancelling(progress):
             self.require_no_experiment()
-            before = self.disk
-            self.disk = self._reloaded(progress)
+            before, self.disk = self.disk, self._reloaded(progress)
             try:
                 if edit is not None:
-                    self._require_pending_edit_matches(edit, progress)
+                    require_match(edit, self.file_to_change(), "The pending change")
                 self.show(self.disk if edit is None else self._snapshot_with(edit, progress))
-            except BaseException:
-                self.disk = before
-                raise
-
-    def _require_pending_edit_matches(self, edit: Edit, progress: Progress) -> None:
-        """Raise OperationError if the pending edit does not match the current file."""
-        with cancelling(progress):
-            try:
-                require_match(edit, self.file_to_change(), "The pending change")
             except OperationError as error:
+                self.disk = before
                 raise OperationError(
                     f"{error} It stays pending over the old content. Export it as a patch or discard it, then reload."
                 ) from error
+            except BaseException:
+                self.disk = before
+                raise
 
     def _read_again(self, progress: Progress) -> None:
         source = self.disk.archives[0].source
@@ -328,16 +324,14 @@ class Changing(Reading):
         Raises OperationError, SourceError and Cancelled.
         """
         with self.alone(progress):
-            experimental = bool(self.unreal)
-            if not experimental:
+            if not self.unreal:
                 self.file_to_change()
-            shown = self.now if experimental else self.disk
-            checks = shown.checks
-            if not checks.checked:
-                checks.run(progress)
+            shown = self.now if self.unreal else self.disk
+            if not shown.checks.checked:
+                shown.checks.run(progress)
                 self.generation += 1
                 progress.advance(0)
-            new = plan(shown.archives[0], progress, accepted, in_place=not experimental)
+            new = plan(shown.archives[0], progress, accepted, in_place=not self.unreal)
             self.planned = shown, new
             return describe(new)
 
@@ -404,13 +398,6 @@ class Changing(Reading):
             self._read_again(progress)
             return WriteResult(grown.sentence, grown.warnings)
 
-
-# ---- experiments and replays: what steps or writes would leave, which are never made meanwhile -----------------------
-
-
-class Overlays(Changing):
-    """Shows and saves what steps leave of the archive, or the archive between two writes."""
-
     # ---- experiments -------------------------------------------------------------------------------------------
 
     def show_experiment(self, progress: Progress, steps: Steps | None) -> ExperimentView | None:
@@ -426,9 +413,7 @@ class Overlays(Changing):
                 self.show(self.disk)
                 return None
             experiment = self._with(steps, progress)
-            source = experiment.source
-            source.sparing = isinstance(source.base, RemoteSource) and source.base.size > TAIL_BYTES
-            shown = self.preview_of(source, progress)
+            shown = self._preview_of(experiment.source, progress)
             self.experiment = experiment
             self.show(shown)
             return experiment.view
@@ -482,10 +467,9 @@ class Overlays(Changing):
                 self.replay = None
                 self.show(self.disk)
                 return None
-            known = self.replay is not None and self.replay[0] == writes
-            replay = self._shown(writes) if known else self._made(writes, progress)
+            replay = self.replay[1] if self.replay and self.replay[0] == writes else self._made(writes, progress)
             state = replay.state(point or Point(0))
-            shown = self.preview_of(replay.source(state.point), progress)
+            shown = self._preview_of(replay.source(state.point), progress)
             self.replay = writes, replay
             self.show(shown)
             return state
@@ -529,7 +513,6 @@ class Overlays(Changing):
         return f"The archive {replay.view.words(point)} is in {visible(path)}."
 
     def _shown(self, writes: Writes) -> Replay:
-        found = self.replay
-        if found is None or found[0] != writes:
+        if self.replay is None or self.replay[0] != writes:
             raise OperationError("These writes are not replayed any more.")
-        return found[1]
+        return self.replay[1]

@@ -41,7 +41,6 @@ from inspector.operations.protocol.views import (
     FieldRow,
     FindingRow,
     FoundFields,
-    LayerInfo,
     LayerKind,
     MemberPlace,
     MemberRow,
@@ -114,8 +113,8 @@ class SessionState:
 
     @property
     def unreal(self) -> str:
-        """What is shown instead of the archive, ``experiment`` or ``replay``; empty for the archive and its edits."""
-        return "experiment" if self.experiment is not None else "replay" if self.replay is not None else ""
+        """What is shown instead of the archive, in words; empty for the archive and its edits."""
+        return "an experiment" if self.experiment is not None else "a replay" if self.replay is not None else ""
 
     @contextmanager
     def alone(self, progress: Progress) -> Iterator[None]:
@@ -333,11 +332,6 @@ class Reading(SessionState):
             self.generation += 1
         if now.layers.add_inner(at, archive):
             self.generation += 1
-
-    def layers(self) -> tuple[LayerInfo, ...]:
-        """All layers; 0 is the file."""
-        self.update_generation()
-        return self.now.layers.infos()
 
     def read(self, layer: int, offset: int, length: int) -> bytes:
         """Bytes of a layer, at most 1 MiB; short at its end. Raises SourceError, which ``remote`` explains too."""

@@ -46,7 +46,7 @@ def show(qtbot: QtBot, sample: Sample) -> Show:
         qtbot.addWidget(view)
         view.setPalette(palette(scheme))
         view.resize(width, 500)
-        view.setModel(HexModel(session.layers()[0].size, fetch, view))
+        view.setModel(HexModel(session.status().layers[0].size, fetch, view))
         with qtbot.waitExposed(view):
             view.show()
         view.goTo(offset)

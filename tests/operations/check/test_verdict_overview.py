@@ -57,7 +57,7 @@ def test_before_a_check_nothing_is_known(sample: Sample) -> None:
 def test_the_inner_stream_and_contents_have_a_map_too(sample: Sample) -> None:
     session = opened(sample("two-chunks.rca"))
     session.check(Progress())
-    inner = next(layer for layer in session.layers() if layer.kind is LayerKind.INNER)
+    inner = next(layer for layer in session.status().layers if layer.kind is LayerKind.INNER)
     verified = int(BITS[Verdict.VERIFIED])
     sets = session.verdict_overview(Progress(), inner.layer, inner.size)
     stored = sum(row.stored for row in session.member_rows(0, 100).rows)

@@ -88,7 +88,7 @@ def test_everything_that_is_shown_follows_the_steps(session: ArchiveSession) -> 
     status = session.status()
     assert (status.size, status.state) == (1_400, State.DAMAGED)
     assert session.read(0, 20, 2) == b"xy"
-    assert session.layers()[0].size == 1_400
+    assert session.status().layers[0].size == 1_400
     rows = session.compare_readers(Progress(), 0)
     assert {row.reader.name: row.outcome.accepts for row in rows}["spec"] is False
     assert session.plan_repairs(Progress(), ()).sentence

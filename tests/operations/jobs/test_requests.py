@@ -57,7 +57,7 @@ WRITES_FILES = {
     *("ArchiveRequests.take_back", "ArchiveRequests.salvage", "CreateRequests.create"),
     "AuditRequests.audit",
 }
-INNER = {"show", "alone", "decoded_place", "require_no_experiment", "update_generation", "file_to_change", "preview_of"}
+INNER = {"show", "alone", "decoded_place", "require_no_experiment", "update_generation", "file_to_change"}
 """What requests do for each other."""
 CHANGES_ARCHIVE = {"write", "take_back", "append", "recover", "make_repairs"}
 
@@ -85,7 +85,7 @@ def test_jobs_that_write_files_say_so() -> None:
 def test_a_request_that_waits_for_no_network_is_one_that_reads_no_bytes() -> None:
     told = requests_of(ArchiveRequests)
     assert {name for name, traits in told.items() if not traits.is_job and not traits.waits_for_network} == {
-        *("status", "layers", "interrupted", "remote", "requests", "cached", "disk_change", "upload_preview"),
+        *("status", "interrupted", "remote", "requests", "cached", "disk_change", "upload_preview"),
         *("readers", "reader_steps"),
     }
 

@@ -86,7 +86,7 @@ def test_content_has_no_arrows(sample: Sample) -> None:
 
 def test_the_inner_stream_has_the_arrows_of_its_resets(sample: Sample) -> None:
     session = opened(sample("two-resets-spec.rca"))
-    inner = next(info for info in session.layers() if info.kind is LayerKind.INNER)
+    inner = next(info for info in session.status().layers if info.kind is LayerKind.INNER)
     found = ends(list(session.arrows(inner.layer, 0, inner.size)))
     assert len(found) == 2
     assert found[0][1] == 0
@@ -106,7 +106,7 @@ def test_an_answer_stays_small_where_every_byte_leads_somewhere(tmp_path: Path) 
 )
 def test_arrows_stay_in_the_layer_and_touch_what_is_shown(name: str, start: int, size: int) -> None:
     session = opened(ROOT / name)
-    for info in session.layers():
+    for info in session.status().layers:
         for arrow in session.arrows(info.layer, start, start + size):
             source, target = arrow.source, arrow.target
             assert all(0 <= span.start <= span.stop <= info.size for span in (source, target) if span is not None)

@@ -43,7 +43,7 @@ def opened(sample: Sample) -> Opened:
 
 def structures(session: ArchiveSession) -> list[Structure]:
     found: dict[tuple[int, ...], Structure] = {}
-    for run in session.runs(0, 0, session.layers()[0].size):
+    for run in session.runs(0, 0, session.status().layers[0].size):
         structure = run.structure
         while structure is not None:
             found.setdefault((structure.start, *structure.path), structure)
@@ -111,7 +111,7 @@ def test_the_next_of_a_kind_is_found_both_ways_and_around_the_end(opened: Opened
 
 def test_the_map_knows_the_families_of_each_stretch(opened: Opened) -> None:
     session = opened("journey.caf")
-    size = session.layers()[0].size
+    size = session.status().layers[0].size
     rows = session.overview(Progress(), 0, size)  # one byte each
 
     def holds(family: Family) -> list[int]:

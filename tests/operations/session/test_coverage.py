@@ -10,7 +10,7 @@ import pytest
 from inspector.core.program.progress import Progress
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open import location
-from inspector.operations.protocol.views import RANGE_STATES, RangeMetadata, RangePlace, RangeState
+from inspector.operations.protocol.views import RANGE_STATES, RangeMetadata, RangeState
 from inspector.operations.session.archive_session import ArchiveSession
 from tests.samples import writers
 
@@ -133,11 +133,10 @@ def test_a_range_leads_to_its_first_member(tmp_path: Path) -> None:
     put(tmp_path, "rain", 7, 9).write_bytes(bytes(1024))
     session = ArchiveSession(str(tmp_path))
     with pytest.raises(OperationError, match="not been read yet"):
-        session.range_place(1)
+        session.first_of_range(1)
     session.decode(Progress())
-    place = session.range_place(1)
-    assert (place.layer, place.member) == (1, 3)
-    assert session.range_place(2) == RangePlace(2, None)
+    assert session.first_of_range(1) == 3
+    assert session.first_of_range(2) is None
     assert session.member(3).name.endswith(f"/{4:020d}.txt")
 
 
@@ -156,7 +155,7 @@ def test_a_datapoint_is_found_by_its_key(tmp_path: Path, expression: str, read: 
     assert session.read(target.layer, target.start, target.stop - target.start) == b"datapoint 5"
     assert [row.name for row in session.explain(target.layer, target.start).fields]
     session.decode(Progress())
-    assert [info.layer for info in session.layers()] == [0, 1]
+    assert [info.layer for info in session.status().layers] == [0, 1]
     assert session.explain(target.layer, target.start).member == 4
     assert session.status().members == 6
 
@@ -167,7 +166,7 @@ def test_only_the_range_of_the_datapoint_is_read(tmp_path: Path) -> None:
     session = ArchiveSession(str(tmp_path))
     session.find_datapoint(Progress(), "key 8")
     assert states(session) == [RangeState.NOT_READ] * 3  # in their order none has been
-    assert [info.layer for info in session.layers()] == [0, 2]
+    assert [info.layer for info in session.status().layers] == [0, 2]
     session.check(Progress())
     assert states(session) == [RangeState.VERIFIED] * 3
 

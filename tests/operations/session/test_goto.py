@@ -27,7 +27,7 @@ def lead(session: ArchiveSession, expression: str, layer: int = 0, caret: int = 
 
 
 def test_numbers_and_the_caret(session: ArchiveSession) -> None:
-    size = session.layers()[0].size
+    size = session.status().layers[0].size
     for expression, offset in (
         ("16", 16),
         (" 0x10 ", 16),
@@ -45,7 +45,7 @@ def test_numbers_and_the_caret(session: ArchiveSession) -> None:
 
 
 def test_names_of_fields(session: ArchiveSession) -> None:
-    size = session.layers()[0].size
+    size = session.status().layers[0].size
     assert lead(session, "footer") == (0, size - 4, size)
     assert lead(session, "Data_Section") == (0, 0, sum(map(len, CONTENTS.values())))
     index = session.field_rows(0, (), 1, 1).rows[0].spans[0]

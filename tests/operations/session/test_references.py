@@ -81,7 +81,7 @@ def test_an_entry_that_leads_outside_of_the_file_leads_nowhere_into_it(sample: S
     session = opened(sample("torn-after-write-2.tacozip"))
     far = of_kind(session, TACO_ENTRY)[2]
     assert "500000" in far.value
-    assert not any(span.stop > session.layers()[0].size for each in lead(session, far) for span in each.covers)
+    assert not any(span.stop > session.status().layers[0].size for each in lead(session, far) for span in each.covers)
 
 
 def test_the_central_directory_leads_to_local_headers_and_data_and_they_lead_back(sample: Sample) -> None:
@@ -111,7 +111,7 @@ def test_a_reset_block_leads_to_the_bytes_that_its_hash_covers(sample: Sample, n
 
 def test_in_the_inner_stream_a_reset_block_leads_to_bytes_of_the_inner_stream(sample: Sample) -> None:
     session = opened(sample("two-resets-spec.rca"))
-    inner = next(info.layer for info in session.layers() if info.kind is LayerKind.INNER)
+    inner = next(info.layer for info in session.status().layers if info.kind is LayerKind.INNER)
     outer, shown = of_kind(session, RESET_BLOCK)[0], of_kind(session, RESET_BLOCK, inner)[0]
     (far,), (near,) = lead(session, outer), lead(session, shown, inner)
     assert near.layer == inner
@@ -153,7 +153,7 @@ def test_content_leads_nowhere(sample: Sample) -> None:
 @given(name=st.sampled_from(sorted(path.name for path in ROOT.iterdir() if path.is_file())), at=st.integers(-2, 40_000))
 def test_what_any_byte_leads_to_lies_in_the_layer_and_is_not_itself(name: str, at: int) -> None:
     session = opened(ROOT / name)
-    for info in session.layers():
+    for info in session.status().layers:
         shown = session.explain(info.layer, at).fields
         for reference in session.references(info.layer, at):
             assert reference.words
@@ -178,7 +178,7 @@ def test_the_data_of_a_member_lead_back_to_the_entry_of_the_taco_header(sample: 
 @pytest.mark.parametrize("name", ["float-offset.caf", "huge-offset.caf", "string-offset.caf", "negative-offset.caf"])
 def test_an_entry_whose_offsets_are_nonsense_leads_to_no_data(sample: Sample, name: str) -> None:
     session = opened(sample(name))
-    size = session.layers()[0].size
+    size = session.status().layers[0].size
     for entry in of_kind(session, INDEX_ENTRY):
         found = lead(session, entry)
         assert all(span.stop <= size for each in found for span in each.covers)

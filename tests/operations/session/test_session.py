@@ -65,7 +65,7 @@ def test_what_cannot_be_opened_says_why(tmp_path: Path) -> None:
         status = session.status()
         assert status.stage is Stage.FAILED
         assert words in status.sentence
-        assert session.layers() == ()
+        assert session.status().layers == ()
         for key in SortKey:
             assert session.arrange(Progress(), "x", key, True) == session.arrange(Progress(), "", key, True) == 0
         session.build_tree(Progress())
@@ -96,7 +96,7 @@ def test_fields_runs_and_explanations_speak_of_the_same(session: ArchiveSession)
     assert session.field(0, first.rows[0].path) == first.rows[0]
     assert session.field(0, (9, 9)) is None
     assert session.field_rows(0, (9,), 0, 5).total == 0
-    for run in session.runs(0, 0, session.layers()[0].size):
+    for run in session.runs(0, 0, session.status().layers[0].size):
         explanation = session.explain(0, run.start)
         assert explanation.fields[-1].path == run.path
         assert (explanation.fields[-1].kind, explanation.fields[-1].role) == (run.kind, run.role)
@@ -149,7 +149,7 @@ def test_content_is_a_layer(session: ArchiveSession) -> None:
     layer = content.layer
     assert (layer.kind, layer.size, layer.member) == (LayerKind.CONTENT, 8, 3)
     assert session.read(layer.layer, 0, 100) == CONTENTS["B.TXT"]
-    assert layer in session.layers()
+    assert layer in session.status().layers
     assert session.explain(layer.layer, 2).member == 3
     assert session.content(Progress(), 3).layer == layer
     assert session.content(Progress(), 2).encoding is None
@@ -161,7 +161,7 @@ def test_only_so_many_contents_are_kept(tmp_path: Path) -> None:
     assert session.read(layers[-1].layer, 0, 100) == b"x" * 39
     with pytest.raises(OperationError, match=r"^Layer 1 does not exist\.$"):
         session.read(layers[0].layer, 0, 1)
-    assert len(session.layers()) < 20
+    assert len(session.status().layers) < 20
     again = session.content(Progress(), 0).layer
     assert session.read(again.layer, 0, 1) == b""
 
@@ -185,7 +185,7 @@ def test_findings_mark_what_they_are_about(tmp_path: Path) -> None:
 def test_the_inner_stream_is_a_layer_without_chunk_headers(sample: Sample) -> None:
     path = sample("two-chunks.rca")
     session = opened(path)
-    _, inner = session.layers()
+    _, inner = session.status().layers
     assert (inner.kind, inner.layer) == (LayerKind.INNER, 1)
     data = path.read_bytes()
     headers = [session.field(0, (0, number)) for number in range(2)]
@@ -242,7 +242,7 @@ def test_a_folder_of_ranges_is_many_files(sample: Sample) -> None:
     dataset = session.tree_rows(0, 0, 10).rows
     assert len(dataset) == 1
     ranges = session.tree_rows(dataset[0].node, 0, 10).rows
-    assert len(ranges) == len(session.layers()) > 1
+    assert len(ranges) == len(session.status().layers) > 1
     assert sum(row.members for row in ranges) == status.members
     last = session.place(status.members - 1)
     assert last.layer == len(ranges) - 1
@@ -274,6 +274,6 @@ def test_a_range_that_goes_does_not_hide_the_others(sample: Sample, tmp_path: Pa
     session.decode(Progress())
     assert session.status().stage is Stage.READY
     found = [row for row in session.findings(0, 100).rows if row.code == "unreadable"]
-    assert [row.layer for row in found] == [len(session.layers()) - 1]
+    assert [row.layer for row in found] == [len(session.status().layers) - 1]
     assert last.name in found[0].message
     assert session.status().members > 0

@@ -28,7 +28,7 @@ def unexplained(session: ArchiveSession, offset: int, backwards: bool = False) -
 
 def test_a_gap_is_found_from_either_side(sample: Sample) -> None:
     session = opened(sample("gap.caf"))
-    size = session.layers()[0].size
+    size = session.status().layers[0].size
     gap = unexplained(session, 0)
     assert gap is not None
     assert session.explain(0, gap.start).fields[-1].kind is Kind.GAP

@@ -16,7 +16,7 @@ from inspector.gui.kit.style import GRID, secondary
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, debounce, sentence_label
 from inspector.gui.panels.coverage.view import BandView, CoverageLegend
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.views import DatasetRow, LayerKind, Page, RangePlace
+from inspector.operations.protocol.views import DatasetRow, LayerKind, Page
 
 RANGES_PER_REQUEST = 5_000
 """Ranges per request."""
@@ -171,13 +171,13 @@ class CoveragePanel(QWidget):
     def _open(self, band: BandView, at: int) -> None:
         """Go to the first member of a range, or to its first byte if it has none."""
 
-        def go(place: RangePlace) -> None:
-            if place.member is not None:
-                self._document.select_member(place.member, _ORIGIN)
+        def go(member: int | None) -> None:
+            if member is not None:
+                self._document.select_member(member, _ORIGIN)
             else:
-                self._document.go_to(place.layer, 0, 0, _ORIGIN)
+                self._document.go_to(band.dataset.start + at, 0, 0, _ORIGIN)
 
-        self._document.client.ask(ArchiveRequests.range_place, band.dataset.start + at).then(
+        self._document.client.ask(ArchiveRequests.first_of_range, band.dataset.start + at).then(
             go, self._document.reported.emit
         )
 
