@@ -103,9 +103,9 @@ class CombineDialog(Dialog):
         self.add.setVisible(not by_hand)
         self.buttons.setStandardButtons(QDialogButtonBox.StandardButton.Cancel)
         self.write = self.add_button("&Write To…", "Write the new archive to a file, and check it")
-        self._stack = Emptiable(self.table)
+        self.stack = Emptiable(self.table)
         foot = in_row(self.add, self.bar, 1, self.buttons)
-        in_column(self.about, (self._stack, 1), self.details, self.accept_all, foot, on=self, edge=EDGE, gap=2 * GRID)
+        in_column(self.about, (self.stack, 1), self.details, self.accept_all, foot, on=self, edge=EDGE, gap=2 * GRID)
         self.resize(*SIZE)
         self.table.selectionModel().currentRowChanged.connect(self._show_details)
         self.accept_all.toggled.connect(self._enable)
@@ -127,7 +127,7 @@ class CombineDialog(Dialog):
         self._cancel()
         self.plan = None
         self.accept_all.setChecked(False)  # consent is for the plan that was shown
-        self._stack.show_sentence(PLANNING)
+        self.stack.show_sentence(PLANNING)
         self.about.setText(PLANNING)
         self.details.say("")
         self._run(self._start_plan(tuple(self._more)).then(self._show, self._failed))
@@ -147,14 +147,14 @@ class CombineDialog(Dialog):
         more = sum(plan.all_steps.values()) - len(plan.steps) + plan.left_out
         left = f" {count(more, 'more row')} not listed." if more else ""
         self.about.setText(f"{copies}\n{visible(plan.sentence[:1].upper() + plan.sentence[1:])}{left}")
-        self._stack.show_view(self.table)
+        self.stack.show_view(self.table)
         self.table.selectRow(0)
         self._enable()
 
     def _failed(self, sentence: str) -> None:
         self.about.setText(visible(sentence))
         if self.plan is None:
-            self._stack.show_sentence("There is no plan.")
+            self.stack.show_sentence("There is no plan.")
         self._enable()
 
     def _show_details(self, index: QModelIndex) -> None:

@@ -262,25 +262,21 @@ class DiagramPanel(QWidget):
         self.area.setAccessibleName(self.view.accessibleName())
         self.about = secondary(ElidedLabel("", Qt.TextElideMode.ElideRight))
         self.about.setContentsMargins(*LINE)
-        self._stack = Emptiable(self.area)
+        self.stack = Emptiable(self.area)
         self.setFocusProxy(self.view)
-        in_column((self._stack, 1), self.about, on=self)
+        in_column((self.stack, 1), self.about, on=self)
         self._delay = debounce(self, DELAY_MS, self.ask)
         self.view.chosen.connect(self._choose)
         self.view.opened.connect(self._open)
         document.rowsChanged.connect(self._change)
         document.statusChanged.connect(self._change)
         document.selected.connect(self._follow)
-        self._stack.show_sentence(NOT_YET)
+        self.stack.show_sentence(NOT_YET)
 
     def open(self) -> None:
         """Show the shape of the archive; it is not made again where it is shown."""
         self.is_needed = True
         self._change()
-
-    def empty_sentence(self) -> str:
-        """Why the panel is empty; "" if it is not."""
-        return self._stack.shown_sentence()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -300,17 +296,17 @@ class DiagramPanel(QWidget):
         """Have the diagram made; what it is about stays where it is."""
         stage = self._document.status.stage
         if stage is not Stage.READY:
-            self._stack.show_sentence(loading_text(stage) or "The archive could not be read.")
+            self.stack.show_sentence(loading_text(stage) or "The archive could not be read.")
             return
         self._drawn = self._state()
         self._document.start(ArchiveRequests.diagram, *self._around).then(self._take)
 
     def _take(self, diagram: Diagram | None) -> None:
         if diagram is None or not diagram.boxes:
-            self._stack.show_sentence("There is no structure to draw.")
+            self.stack.show_sentence("There is no structure to draw.")
             return
         self.view.show_diagram(diagram)
-        self._stack.show_view(self.area)
+        self.stack.show_view(self.area)
         self._fit()
         self._follow(self._document.selection)
         if self.view.current is None:
@@ -319,7 +315,7 @@ class DiagramPanel(QWidget):
             self.about.setText(f"{boxes}; {count(wrong, 'is', 'are')} wrong." if wrong else f"{boxes}.")
 
     def _fit(self) -> None:
-        self.view.fit(self._stack.width() - self.area.verticalScrollBar().sizeHint().width())
+        self.view.fit(self.stack.width() - self.area.verticalScrollBar().sizeHint().width())
 
     # ---- selecting ---------------------------------------------------------------------------------------------
 

@@ -72,10 +72,6 @@ class ListPanel(QWidget):
 
     # ---- what all lists do -----------------------------------------------------------------------------------------
 
-    def empty_sentence(self) -> str:
-        """Why the panel is empty; "" if it is not."""
-        return self.stack.shown_sentence()
-
     def _fetch(self, first: int, count: int, deliver: Deliver) -> None:
         self._document.client.ask(self.request, first, count, *self.arguments()).then(deliver)
 

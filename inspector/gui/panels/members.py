@@ -185,13 +185,13 @@ class MembersPanel(QWidget):
             view.setColumnHidden(VERDICT, True)
             view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
             view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self._stack = Emptiable(self.tree, self.table)
+        self.stack = Emptiable(self.tree, self.table)
         self._buttons = QButtonGroup(self)
         self.as_tree = self._button("Tree", "Members in their folders", checked=True)
         self.as_table = self._button("Table", "All members in one table; click a column's title to sort")
         bar = in_row((self.filter, 1), self.as_tree, self.as_table, edge=GRID, gap=GRID)
-        self.setFocusProxy(self._stack)
-        in_column(bar, self._stack, on=self)
+        self.setFocusProxy(self.stack)
+        in_column(bar, self.stack, on=self)
         header = self.table.horizontalHeader()
         header.setSectionsClickable(True)
         header.setSortIndicatorShown(True)
@@ -231,10 +231,6 @@ class MembersPanel(QWidget):
         decoding = self._document.status.stage in (Stage.OPENING, Stage.DECODING)
         return self.table if self.as_table.isChecked() or decoding else self.tree
 
-    def empty_sentence(self) -> str:
-        """Why the panel is empty; "" if it is not."""
-        return self._stack.shown_sentence()
-
     def _show_verdicts(self) -> None:
         """Show the verdict column from the first verdict on."""
         status = self._document.status
@@ -258,13 +254,13 @@ class MembersPanel(QWidget):
 
     def _update_view(self, *_: object) -> None:
         if self.table_model.rowCount():
-            if self._stack.currentWidget() is not self.view:
+            if self.stack.currentWidget() is not self.view:
                 self.filter.into = self.view
-                self._stack.show_view(self.view)
+                self.stack.show_view(self.view)
                 self._follow_again()
         else:
             filtered = bool(self._document.filter)
-            self._stack.show_sentence(self._why_empty(), *(("Clear the Filter", self.filter.clear) if filtered else ()))
+            self.stack.show_sentence(self._why_empty(), *(("Clear the Filter", self.filter.clear) if filtered else ()))
 
     def _why_empty(self) -> str:
         status, filtered = self._document.status, bool(self._document.filter)

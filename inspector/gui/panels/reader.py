@@ -200,14 +200,14 @@ class ReaderPanel(QWidget):
         split = side_by_side((self.tree, 3), (side, 2), sized=True)
         column = in_column(self.about, (split, 1), edge=(GRID, 0, GRID, GRID), gap=GRID)
         self._page = page_of(column, "Steps, variables and readers")
-        self._stack = Emptiable(self._page)
-        in_column(bar, (self._stack, 1), on=self)
+        self.stack = Emptiable(self._page)
+        in_column(bar, (self.stack, 1), on=self)
         self.setFocusProxy(self.tree)
         self.chooser.activated.connect(lambda _: self.follow())
         self.tree.selectionModel().currentChanged.connect(self._step_chosen)
         self.readers_table.activated.connect(self.readers_table.each_row(lambda row: self.choose(row.reader.name)))
         document.statusChanged.connect(self._status_changed)
-        self._stack.show_sentence(NOT_YET)
+        self.stack.show_sentence(NOT_YET)
         self._set_enabled()
 
     # ---- choosing ----------------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ class ReaderPanel(QWidget):
         """Offer the readers of the archive shown, follow the first one, and ask what all of them make of it."""
         self.is_needed = True
         if self._document.status.stage is not Stage.READY:
-            self._stack.show_sentence(loading_text(self._document.status.stage) or "The archive could not be read.")
+            self.stack.show_sentence(loading_text(self._document.status.stage) or "The archive could not be read.")
             return
         if self._readers_of != self._archive():
             self._readers_of = self._archive()
@@ -248,7 +248,7 @@ class ReaderPanel(QWidget):
                 self.chooser.addItem(f"{info.title} ({KIND_LABELS[kind]})", info.name)
                 self.chooser.setItemData(self.chooser.count() - 1, info.about, Qt.ItemDataRole.ToolTipRole)
         if not infos:
-            self._stack.show_sentence(NO_READER)
+            self.stack.show_sentence(NO_READER)
             return
         known = {info.name for info in infos if not info.why_not}
         self.choose(self._followed if self._followed in known else infos[0].name)
@@ -273,7 +273,7 @@ class ReaderPanel(QWidget):
         name = self.chooser.currentData()
         if name is None:
             return
-        self._stack.show_sentence(f"Following {self.chooser.currentText()}…")
+        self.stack.show_sentence(f"Following {self.chooser.currentText()}…")
         self._trace += 1
         self.result = None
         trace, client = self._trace, self._document.client
@@ -288,7 +288,7 @@ class ReaderPanel(QWidget):
 
         def end(_: object) -> None:  # say so where it was cancelled; otherwise the result follows
             if trace == self._trace and self.result is None:
-                self._stack.show_sentence(NOT_YET)
+                self.stack.show_sentence(NOT_YET)
 
         job = self._document.start(ArchiveRequests.follow_reader, self._document.layer, name)
         job.then(take).finished.connect(end)
@@ -306,8 +306,8 @@ class ReaderPanel(QWidget):
             f"{result.reader.title}, {KIND_LABELS[result.reader.kind]}. {result.reader.about} {reads_text(result)}"
         )
         self.end.say(end_text(result))
-        self._stack.show_view(self._page)
-        self._stack.setFocusProxy(self.tree)
+        self.stack.show_view(self._page)
+        self.stack.setFocusProxy(self.tree)
         self._set_enabled()
         if steps:
             self._is_moving = True  # nothing is selected in other views before the user moves
@@ -326,7 +326,7 @@ class ReaderPanel(QWidget):
         self.result, self._readers_of = None, ("", -1)
         self.model.show_steps(())
         self.readers.show(())
-        self._stack.show_sentence(NOT_YET)
+        self.stack.show_sentence(NOT_YET)
         self._set_enabled()
 
     def _set_enabled(self) -> None:

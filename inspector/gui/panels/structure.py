@@ -138,9 +138,9 @@ class StructurePanel(QWidget):
         self.filter = FilterLine(self.found_table, "Filter fields", "Filter fields by name, value or meaning")
         self.filter.appear_on_typing(self.tree, self.found_table)
         self._search: Job[FoundFields] | None = None
-        self._stack = Emptiable(self.tree, self.found_table)
-        self.setFocusProxy(self._stack)
-        in_column(self.filter, self._stack, on=self)
+        self.stack = Emptiable(self.tree, self.found_table)
+        self.setFocusProxy(self.stack)
+        in_column(self.filter, self.stack, on=self)
         self.filter.applied.connect(self._apply_filter)
         select = self.found_table.each_row(lambda found: document.select_field(self._layer, found.row, ORIGIN))
         self.found_table.selectionModel().currentRowChanged.connect(select)
@@ -194,22 +194,22 @@ class StructurePanel(QWidget):
     def _update_view(self, *_: object) -> None:
         if self.filter.wanted:
             if self.found.rowCount():
-                self._stack.show_view(self.found_table)
+                self.stack.show_view(self.found_table)
             elif self._search is None:
-                self._stack.show_sentence(self.filter.no_match("" if self._found_all else "the first fields"))
+                self.stack.show_sentence(self.filter.no_match("" if self._found_all else "the first fields"))
             return
         if self.model.rowCount():
-            self._stack.show_view(self.tree)
+            self.stack.show_view(self.tree)
             return
         info = self._document.layer_info(self._layer)
         if self._document.status.stage is Stage.FAILED:
-            self._stack.show_sentence("Nothing could be opened.")
+            self.stack.show_sentence("Nothing could be opened.")
         elif info is not None and info.kind is LayerKind.CONTENT:
-            self._stack.show_sentence("A member's content has no known structure.")
+            self.stack.show_sentence("A member's content has no known structure.")
         elif info is not None and not info.size:
-            self._stack.show_sentence("There are no bytes.")
+            self.stack.show_sentence("There are no bytes.")
         else:
-            self._stack.show_sentence("Reading…")
+            self.stack.show_sentence("Reading…")
 
     def _select(self, index: QModelIndex) -> None:
         row = self.model.row(index)

@@ -178,7 +178,7 @@ def test_members_are_filtered_sorted_and_shown_as_text_or_as_an_image(show: Show
     assert all(".png" in model.index(row, 0).data() for row in range(model.rowCount()))
     members.filter.setText("no such name")
     qtbot.waitUntil(lambda: model.rowCount() == 0, timeout=WAIT)
-    assert "No match" in members.empty_sentence()
+    assert "No match" in members.stack.shown_sentence()
     members.filter.clear()
     qtbot.waitUntil(lambda: model.rowCount() == 8, timeout=WAIT)
 

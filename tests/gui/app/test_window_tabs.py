@@ -120,9 +120,9 @@ def test_a_damaged_archive_without_members_says_what_may_help(
     damaged, empty = MembersPanel(opened(broken)), MembersPanel(opened("empty.rca"))
     qtbot.addWidget(damaged)
     qtbot.addWidget(empty)
-    assert "damaged before the first" in damaged.empty_sentence()
-    assert "Repair" in damaged.empty_sentence()
-    assert empty.empty_sentence() == "The archive has no members."
+    assert "damaged before the first" in damaged.stack.shown_sentence()
+    assert "Repair" in damaged.stack.shown_sentence()
+    assert empty.stack.shown_sentence() == "The archive has no members."
 
 
 def test_missing_unknown_and_empty_files_are_sentences_and_reloading_sees_what_changed(
@@ -130,13 +130,13 @@ def test_missing_unknown_and_empty_files_are_sentences_and_reloading_sees_what_c
 ) -> None:
     missing = show(tmp_path / "missing.rca")
     assert "missing.rca" in missing.banner.state.text()
-    assert missing.members.empty_sentence() == "Nothing could be opened."
+    assert missing.members.stack.shown_sentence() == "Nothing could be opened."
 
     unknown = tmp_path / "<b>bold & bad<"  # a name is never rich text
     unknown.write_bytes(b"0123456789")
     tab = show(unknown)
     assert "plain bytes" in tab.banner.sentence.text()
-    assert tab.members.empty_sentence() == "These bytes have no members."
+    assert tab.members.stack.shown_sentence() == "These bytes have no members."
     assert window.tabs.tabText(1) == "<b>bold && bad<"
     assert "&lt;b&gt;" in window.tabs.tabToolTip(1)
     assert tab.banner.state.textFormat() is Qt.TextFormat.PlainText

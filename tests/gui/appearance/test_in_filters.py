@@ -62,7 +62,7 @@ def enter_opens_the_only_result_which_is_expanded(tab: Tab, window: Window, qtbo
 def a_filter_that_nothing_matches_says_so(tab: Tab, window: Window, qtbot: QtBot) -> None:
     press(window, "filter_members")
     QTest.keyClicks(tab.members.filter, "no such name")
-    qtbot.waitUntil(lambda: "No match: no member's name contains" in tab.members.empty_sentence())
+    qtbot.waitUntil(lambda: "No match: no member's name contains" in tab.members.stack.shown_sentence())
     clear_filter(tab, window, qtbot)
 
 
@@ -142,7 +142,7 @@ def typing_in_the_structure_finds_fields_at_any_depth(tab: Tab, window: Window, 
     assert tab.hex_pane.hex.caret() == field.spans[0].start
 
     QTest.keyClicks(panel.found_table, "?")
-    qtbot.waitUntil(lambda: "No match for “tile_0002?”" in panel._stack.shown_sentence())
+    qtbot.waitUntil(lambda: "No match for “tile_0002?”" in panel.stack.shown_sentence())
     QTest.keyClick(panel.filter, Qt.Key.Key_Escape)
     assert panel.tree.isVisible()
     assert panel.filter.isHidden()
@@ -164,7 +164,7 @@ def typing_among_digests_leaves_those_that_match(tab: Tab, window: Window, qtbot
     QTest.keyClick(panel.filter, Qt.Key.Key_Return)
     assert tab.document.selection.origin == "digests" or panel.table.hasFocus()
     QTest.keyClicks(panel.filter, "no such thing")
-    qtbot.waitUntil(lambda: "No match for" in panel.empty_sentence())
+    qtbot.waitUntil(lambda: "No match for" in panel.stack.shown_sentence())
     panel.filter.setFocus()
     QTest.keyClick(panel.filter, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: panel.model.rowCount() == len(every))

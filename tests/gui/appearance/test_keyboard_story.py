@@ -209,7 +209,7 @@ def edits_the_header(hands: Hands) -> None:
     hands.settle()
     hands.press(K.Key_7, M.AltModifier)
     assert hands.tab.docks["Changes"].isAncestorOf(hands.at)
-    assert hands.tab.changes.empty_sentence() == ""
+    assert hands.tab.changes.stack.shown_sentence() == ""
 
 
 def undoes_redoes_writes_and_takes_back(hands: Hands, archive: Path) -> None:

@@ -109,11 +109,11 @@ def test_members_say_how_many_were_read_while_they_load(window: Window, qtbot: Q
     said: set[str] = set()
 
     def note() -> bool:
-        said.add(tab.members.empty_sentence())
+        said.add(tab.members.stack.shown_sentence())
         return window.settled
 
     tab.document.statusChanged.connect(note)
     tab.members.table_model.rowsAboutToBeInserted.connect(note)
     qtbot.waitUntil(note)
     assert said <= {"", "Reading…"} | {sentence for sentence in said if sentence.endswith(" so far")}
-    assert tab.members.empty_sentence() == ""
+    assert tab.members.stack.shown_sentence() == ""

@@ -80,7 +80,7 @@ def test_a_sound_archive_offers_its_check_alone_and_panels_with_nothing_to_say_t
     click(qtbot, banner.check)
     settle(qtbot, window)
     assert not banner.check.isVisible()
-    assert tab.digests.empty_sentence() == (
+    assert tab.digests.stack.shown_sentence() == (
         "The format records no checksums. A digest manifest next to the archive would be compared."
     )
 

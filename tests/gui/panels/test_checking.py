@@ -78,7 +78,7 @@ def test_a_check_says_what_is_damaged_in_rows_that_are_filtered_and_copied_and_m
     qtbot.waitUntil(lambda: panel.model.rowCount() == before - 2, timeout=WAIT)
     for severity in (Severity.WARNING, Severity.INFO):
         panel.severities[severity].click()
-    qtbot.waitUntil(lambda: "hidden" in panel.empty_sentence(), timeout=WAIT)
+    qtbot.waitUntil(lambda: "hidden" in panel.stack.shown_sentence(), timeout=WAIT)
     for button in panel.severities.values():
         button.click()
     qtbot.waitUntil(lambda: panel.model.rowCount() == before, timeout=WAIT)
@@ -188,7 +188,7 @@ def test_a_check_gives_members_and_the_map_their_verdicts_and_a_checksum_lights_
 
 @pytest.mark.sweep
 def test_what_records_no_checksums_says_so(checked: Show) -> None:
-    assert checked("library.a").digests.empty_sentence() == (
+    assert checked("library.a").digests.stack.shown_sentence() == (
         "The format records no checksums. A digest manifest next to the archive would be compared."
     )
 

@@ -146,7 +146,7 @@ def test_what_is_typed_is_one_write_that_is_shown_and_undone_and_lost_to_no_othe
     press(window, "discard")
     assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\0\0")]
     assert "changed, not written" not in legend.labels()
-    assert tab.changes.empty_sentence().startswith("Nothing is pending.")
+    assert tab.changes.stack.shown_sentence().startswith("Nothing is pending.")
     assert tab.docks["Changes"].windowTitle() == "Changes"
     press(window, "undo")
     assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\xab\xcd")]
@@ -272,7 +272,7 @@ def test_writing_is_said_survives_the_tab_and_is_taken_back_until_the_history_is
     past = tab.changes.past
     qtbot.waitUntil(lambda: past.rowCount() == 1)
     assert "2 bytes written" in past.index(0, 1).data()
-    assert tab.changes.empty_sentence() == ""
+    assert tab.changes.stack.shown_sentence() == ""
     assert not tab.changes.clear.isHidden()
     press(window, "take_back")
     settle(qtbot, window)

@@ -66,7 +66,7 @@ def test_rows_have_a_stripe_and_two_lines_and_a_step_or_a_click_leads_to_the_byt
         button.setChecked(False)
     settle(qtbot, window)
     action = panel.findChild(Emptiable).action
-    assert panel.empty_sentence().startswith("No match")
+    assert panel.stack.shown_sentence().startswith("No match")
     assert action.isVisible()
     qtbot.keyClick(action, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: not panel.empty_sentence())
+    qtbot.waitUntil(lambda: not panel.stack.shown_sentence())

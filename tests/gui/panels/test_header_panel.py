@@ -267,11 +267,11 @@ def test_where_there_is_no_header_to_edit_the_panel_says_why(
     show: Show, window: Window, qtbot: QtBot, others: tuple[str, ...]
 ) -> None:
     for name in others:
-        assert show(name).header.empty_sentence().startswith("Only TACO"), name
+        assert show(name).header.stack.shown_sentence().startswith("Only TACO"), name
     tab = show("count-8.tacozip")
     press(window, "show_header")
     settle(qtbot, window)
     panel = tab.header
-    assert panel.empty_sentence() or panel.about.text()
+    assert panel.stack.shown_sentence() or panel.about.text()
     assert not any(button.isEnabled() for button in panel.buttons.values())
     assert not panel.model.flags(panel.model.index(0, OFFSET)) & Qt.ItemFlag.ItemIsEditable

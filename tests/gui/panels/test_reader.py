@@ -114,7 +114,7 @@ def test_the_banner_leads_to_the_table_of_all_readers_and_that_to_the_steps_of_e
     press(window, "cancel")
     settle(qtbot, window)
     assert panel.result is None or panel.result.reader.name == "rcarch"
-    assert panel._stack.shown_sentence() in ("", NOT_YET), "no steps of another reader are left"
+    assert panel.stack.shown_sentence() in ("", NOT_YET), "no steps of another reader are left"
 
 
 def described(panel: ReaderPanel, window: Window, qtbot: QtBot) -> None:
@@ -207,7 +207,7 @@ def test_a_format_without_other_readers_says_so(show: Show, window: Window, qtbo
     press(window, "show_reader")
     settle(qtbot, window)
 
-    assert tab.reader._stack.shown_sentence() == "No other reader of this format is known."
+    assert tab.reader.stack.shown_sentence() == "No other reader of this format is known."
 
 
 def test_with_a_pending_repair_the_readers_read_what_it_would_make(

@@ -134,7 +134,7 @@ def test_where_nothing_can_be_repaired_nothing_is_offered_and_a_sentence_stands_
     assert not menu.actions()
 
     sound, _ = copied("journey.caf")
-    assert sound.repair._stack.shown_sentence() == NOT_PLANNED
+    assert sound.repair.stack.shown_sentence() == NOT_PLANNED
     press(window, "check")
     settle(qtbot, window)
     press(window, "next_finding")
@@ -143,14 +143,14 @@ def test_where_nothing_can_be_repaired_nothing_is_offered_and_a_sentence_stands_
     assert sound.banner.repair.isHidden()
     press(window, "plan_repairs")
     settle(qtbot, window)
-    assert sound.repair._stack.shown_sentence() == NOTHING
+    assert sound.repair.stack.shown_sentence() == NOTHING
 
     folder = tmp_path / "weather-missing-row"
     shutil.copytree(sample("weather-missing-row"), folder)
     several = show(folder)
     press(window, "plan_repairs")
     settle(qtbot, window)
-    assert several.repair._stack.shown_sentence() == COLLECTION
+    assert several.repair.stack.shown_sentence() == COLLECTION
     assert several.banner.repair.isHidden()
     assert several.note.text.text().startswith("This is a folder of several files")
 
@@ -207,7 +207,7 @@ def test_repairing_in_place_is_read_by_the_reference(planned: Found, window: Win
     assert path.stat().st_size == size
     assert tab.document.status.state in (State.SOUND, None)
     assert tab.repair.plan is None
-    qtbot.waitUntil(lambda: tab.repair._stack.shown_sentence() == NOTHING)
+    qtbot.waitUntil(lambda: tab.repair.stack.shown_sentence() == NOTHING)
     press(window, "check")
     settle(qtbot, window)
     assert tab.document.status.state is State.SOUND

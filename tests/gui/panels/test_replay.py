@@ -181,7 +181,7 @@ def test_what_cannot_be_replayed_is_said_and_the_archive_stays(
 ) -> None:
     tab, path = copied("ghost.taco")
     press(window, "show_replay")
-    assert tab.replay_panel._stack.shown_sentence() == NO_REPLAY
+    assert tab.replay_panel.stack.shown_sentence() == NO_REPLAY
     tab.replay_panel.begin_.click()
     shown(tab)
     assert not tab.replaying.is_on

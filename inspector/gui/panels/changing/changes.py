@@ -118,10 +118,10 @@ class ChangesPanel(QWidget):
         self._of_pending = (self.write, self.repair, self.copy_, self.export, self.discard)
         buttons = (self.write, self.repair, self.undo, self.redo, self.copy_, self.export, self.discard)
         others = (self.take_back, self.compare, self.clear)
-        self._stack = Emptiable(self.table, self.past_table)
+        self.stack = Emptiable(self.table, self.past_table)
         bar = in_row(*buttons, *others, (self.sentence, 1), edge=(2 * GRID, GRID, 2 * GRID, 0))
-        in_column(bar, self.filter, (self._stack, 1), on=self, gap=GRID)
-        self.setFocusProxy(self._stack)
+        in_column(bar, self.filter, (self.stack, 1), on=self, gap=GRID)
+        self.setFocusProxy(self.stack)
         for changed in (editing.changed, editing.pastChanged, self.filter.applied):
             changed.connect(self._refresh)
         editing.previewed.connect(self._show_broken)
@@ -129,10 +129,6 @@ class ChangesPanel(QWidget):
             table.clicked.connect(table.each_row(show))
             table.activated.connect(table.each_row(show))
         self._refresh()
-
-    def empty_sentence(self) -> str:
-        """Why the panel is empty; "" if it is not."""
-        return self._stack.shown_sentence()
 
     def _refresh(self, *_: object) -> None:
         editing, pending = self._editing, self._editing.pending
@@ -148,11 +144,11 @@ class ChangesPanel(QWidget):
         self.sentence.setText("")
         if pending is not None:
             self._show_broken()
-            self._stack.show_view(self.table)
+            self.stack.show_view(self.table)
         elif self.past.rowCount():
-            self._stack.show_view(self.past_table)
+            self.stack.show_view(self.past_table)
         else:
-            self._stack.show_sentence(self.filter.no_match() if editing.past else NOTHING)
+            self.stack.show_sentence(self.filter.no_match() if editing.past else NOTHING)
 
     def _show_broken(self) -> None:
         """Show how many changes are pending and which checksums they break."""

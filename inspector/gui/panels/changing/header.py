@@ -98,8 +98,8 @@ class HeaderPanel(QWidget):
         # Side by side, because panels at the bottom are wide and low.
         rows = in_row((self.table, 3), (self.writes, 2), gap=0)
         self._editor = page_of(in_column(tools, (rows, 1), self.about, gap=GRID))
-        self._stack = Emptiable(self._editor)
-        in_column(self._stack, on=self)
+        self.stack = Emptiable(self._editor)
+        in_column(self.stack, on=self)
         self.setFocusProxy(self.table)
         for changed in (document.rowsChanged, document.statusChanged):
             changed.connect(self._refresh)
@@ -120,10 +120,6 @@ class HeaderPanel(QWidget):
 
     # ---- display -----------------------------------------------------------------------------------------------
 
-    def empty_sentence(self) -> str:
-        """Why the panel is empty; "" if it is not."""
-        return self._stack.shown_sentence()
-
     def _refresh(self) -> None:
         """Request the header with all pending changes applied."""
         status = self._document.status
@@ -136,7 +132,7 @@ class HeaderPanel(QWidget):
         self._draft = None
         self._queued.clear()
         self.model.show_header(None)
-        self._stack.show_sentence(sentence)
+        self.stack.show_sentence(sentence)
 
     def _show_current(self, view: HeaderView) -> None:
         if self._editing.previewing:
@@ -168,7 +164,7 @@ class HeaderPanel(QWidget):
         self.model.show_header(view)
         with QSignalBlocker(self.count):
             self.count.setValue(min(view.count, MAX_ENTRIES))
-        self._stack.show_view(self._editor)
+        self.stack.show_view(self._editor)
         self._show_message("")
         self.writes.show_edit(self._editing.pending, view)
         self._enable()

@@ -75,8 +75,8 @@ class RepairPanel(QWidget):
         edge = (2 * GRID, GRID, 2 * GRID, 0)
         self._page = page_of(in_column(bar, self.sentence, (plan, 1), edge=edge, gap=GRID))
         self.about.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
-        self._stack = Emptiable(self._page)
-        in_column(self._stack, on=self)
+        self.stack = Emptiable(self._page)
+        in_column(self.stack, on=self)
         self.setFocusProxy(self.list)
         self.list.currentItemChanged.connect(self._show_details)
         self.list.itemClicked.connect(self._show_bytes)
@@ -93,7 +93,7 @@ class RepairPanel(QWidget):
         if self._document.status.stage is not Stage.READY:
             self._document.reported.emit("The archive has not been read yet.")
             return
-        self._stack.show_sentence("Checking the archive and planning repairs…")
+        self.stack.show_sentence("Checking the archive and planning repairs…")
         self._is_planning = True
         item = self.list.currentItem()
         row = item.data(_ROLE) if item is not None else None
@@ -119,7 +119,7 @@ class RepairPanel(QWidget):
             return
         status = self._document.status
         why = COLLECTION if status.collection else NOTHING if status.state is State.SOUND else NOT_PLANNED
-        self._stack.show_sentence(why)
+        self.stack.show_sentence(why)
 
     def accepted(self) -> tuple[str, ...]:
         """The codes of the repairs that the user has confirmed."""
@@ -131,7 +131,7 @@ class RepairPanel(QWidget):
         self._is_planning = False
         self._show_why_empty()
         if self.plan is not None:
-            self._stack.show_view(self._page)
+            self.stack.show_view(self._page)
 
     def _show_plan(self, plan: RepairPlan, code_to_select: str) -> None:
         accepted = self.accepted()
@@ -156,9 +156,9 @@ class RepairPanel(QWidget):
         self.show_.setEnabled(is_real and plan.edit is not None)
         self.salvage.setEnabled(is_real and plan.salvage is not None)
         if self.list.count() or plan.salvage is not None:
-            self._stack.show_view(self._page)
+            self.stack.show_view(self._page)
         else:
-            self._stack.show_sentence(plan.sentence)
+            self.stack.show_sentence(plan.sentence)
         self.planned.emit()
 
     def _add(self, row: RepairRow, accepted: bool) -> None:

@@ -109,11 +109,11 @@ class ExperimentPanel(_TrialPanel):
         tip = "Take the selected step out; those after it apply to what is left (Del)"
         self.remove = push_button("Remove", tip, self.remove_selected)
         self.damage = push_button("Damage…", "Damage it as a disk or a transfer does", ask_damage)
-        self._stack = Emptiable(self.table)
+        self.stack = Emptiable(self.table)
         bar = FlowLayout(GRID, GRID)
         bar.add(self.undo, self.redo, self.remove, self.damage, self.save, self.leave)
-        self._lay_out(bar, self._stack)
-        self.setFocusProxy(self._stack)
+        self._lay_out(bar, self.stack)
+        self.setFocusProxy(self.stack)
         experiment.changed.connect(self._refresh)
         self.table.clicked.connect(self._show_bytes)
         self.table.selectionModel().currentChanged.connect(lambda *_: self._enable())
@@ -131,9 +131,9 @@ class ExperimentPanel(_TrialPanel):
             last = len(steps) - 1
             select_row(self.table, self.model.index(last if more else min(max(row, 0), last), 0), scroll=True)
         if steps:
-            self._stack.show_view(self.table)
+            self.stack.show_view(self.table)
         else:
-            self._stack.show_sentence(NO_STEP if self._experiment.is_on else NO_EXPERIMENT)
+            self.stack.show_sentence(NO_STEP if self._experiment.is_on else NO_EXPERIMENT)
         self._enable()
 
     def _enable(self) -> None:
@@ -238,12 +238,12 @@ class ReplayPanel(_TrialPanel):
             widget.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         split = side_by_side((self.steps, 2), (self._crash_stack, 3))
         self._page = page_of(in_column((split, 1), self.about, gap=GRID), "Writes and crash points")
-        self._stack = Emptiable(self._page)
+        self.stack = Emptiable(self._page)
         bar = FlowLayout(GRID, GRID)
         bar.add(label_of("&Writes of:", self.chooser), self.chooser, self.begin_)
         bar.add(self.previous, self.slider, self.next)
         bar.add(label_of("In the middle, after", self.part), self.part, self.crashes, self.save, self.leave)
-        self._lay_out(bar, self._stack)
+        self._lay_out(bar, self.stack)
         self.setFocusProxy(self.chooser)
         self.chooser.activated.connect(lambda _: self._enable())
         self.slider.valueChanged.connect(lambda done: replaying.go(Point(done)))
@@ -305,10 +305,10 @@ class ReplayPanel(_TrialPanel):
 
     def _refresh(self) -> None:
         if not self._replaying.is_on:
-            self._stack.show_sentence(NO_REPLAY)
+            self.stack.show_sentence(NO_REPLAY)
             self._offer()
         elif (view := self._replaying.view) is None:
-            self._stack.show_sentence("Rehearsing the writes…")
+            self.stack.show_sentence("Rehearsing the writes…")
         else:
             self._show_view(view)
         self._enable()
@@ -335,8 +335,8 @@ class ReplayPanel(_TrialPanel):
         self.slider.setToolTip(view.words(point))
         self.about.setText("  ".join((f"{view.title}.", *view.notes)))
         self._show_crashes(view)
-        if self._stack.currentWidget() is not self._page:
-            self._stack.show_view(self._page)
+        if self.stack.currentWidget() is not self._page:
+            self.stack.show_view(self._page)
 
     def _show_crashes(self, view: ReplayView) -> None:
         replaying = self._replaying

@@ -56,11 +56,11 @@ class CoveragePanel(QWidget):
         self._area = scrolling(self._list)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._stack = Emptiable(self._area)
-        self._stack.show_sentence("Listing the ranges…")
-        self.setFocusProxy(self._stack)
+        self.stack = Emptiable(self._area)
+        self.stack.show_sentence("Listing the ranges…")
+        self.setFocusProxy(self.stack)
         foot = in_row((self.description, 1), self.legend, edge=LINE, gap=GRID)
-        in_column((self._stack, 1), foot, on=self)
+        in_column((self.stack, 1), foot, on=self)
         self._number = 0
         self._codes = bytearray()
         self._is_waiting = False
@@ -69,7 +69,7 @@ class CoveragePanel(QWidget):
         document.rowsChanged.connect(self._schedule_states)
         document.jobsChanged.connect(self._schedule_states)
         document.lost.connect(self._stop)
-        document.client.ask(ArchiveRequests.datasets).then(self._datasets_received, self._stack.show_sentence)
+        document.client.ask(ArchiveRequests.datasets).then(self._datasets_received, self.stack.show_sentence)
 
     @property
     def wanted_height(self) -> int:
@@ -96,15 +96,15 @@ class CoveragePanel(QWidget):
             self._rows.addWidget(sentence_label(rest))
         self._rows.addStretch(1)
         if self.bands:
-            self._stack.show_view(self._area)
+            self.stack.show_view(self._area)
             self.setFocusProxy(self.bands[0])
             self.description.setText(
                 "Click a range or press Enter to open it; arrows move between ranges; the wheel, +, - and 0 zoom."
             )
         else:
-            self._stack.show_sentence("The collection contains no ranges.")
+            self.stack.show_sentence("The collection contains no ranges.")
         self.datasetsLoaded.emit()
-        client, fail = self._document.client, self._stack.show_sentence
+        client, fail = self._document.client, self.stack.show_sentence
 
         def ask(first: int, take: Callable[[Page[Range]], None]) -> None:
             client.ask(ArchiveRequests.ranges, first, RANGES_PER_REQUEST).then(take, fail)
@@ -164,7 +164,7 @@ class CoveragePanel(QWidget):
 
     def _states_failed(self, sentence: str) -> None:
         self._is_waiting = False
-        self._stack.show_sentence(sentence)
+        self.stack.show_sentence(sentence)
 
     # ---- navigation --------------------------------------------------------------------------------------------
 
