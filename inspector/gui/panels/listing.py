@@ -1,18 +1,49 @@
-"""A panel that lists rows: it says its columns, where the rows come from, what selecting one does, and why none is."""
+"""What panels share: their buttons, the bytes they lead to, and the panel that lists the rows of a request."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
-from PySide6.QtCore import QModelIndex
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QModelIndex, SignalInstance
+from PySide6.QtWidgets import QPushButton, QWidget
 
+from inspector.core.span import Spans
 from inspector.gui.document.document import Document
 from inspector.gui.kit.building import Part, in_column
 from inspector.gui.kit.listing import ListView
 from inspector.gui.kit.table_models import Column, Deliver, PagedTable
-from inspector.gui.kit.widgets import Emptiable, FilterLine
+from inspector.gui.kit.widgets import Emptiable, FilterLine, push_button
+
+
+class Button(NamedTuple):
+    """A button: its words and tip, what it does, and whether that can be done now."""
+
+    text: str
+    tip: str
+    does: Callable[[], object] | SignalInstance
+    can: Callable[[], object] = lambda: True
+
+
+class Buttons(dict[str, QPushButton]):
+    """Buttons by their names, in the order of their bar; ``hides``: what cannot be done is not shown at all."""
+
+    def __init__(self, rows: dict[str, Button], *, hides: bool = False) -> None:
+        super().__init__({name: push_button(row.text, row.tip, row.does) for name, row in rows.items()})
+        self._rows = rows
+        self._hides = hides
+
+    def renew(self) -> None:
+        """Let those be pressed that can do something now."""
+        for name, row in self._rows.items():
+            (self[name].setVisible if self._hides else self[name].setEnabled)(bool(row.can()))
+
+
+def show_bytes(document: Document, spans: Spans, origin: str) -> None:
+    """Show the first of these bytes of the file, or where they would be."""
+    if spans and document.size:
+        start, stop = spans[0].clipped(0, document.size)
+        document.go_to(0, min(start, document.size - 1), stop, origin)
 
 
 class ListPanel(QWidget):

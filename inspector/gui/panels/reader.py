@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct, field
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QAbstractItemView, QComboBox, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QComboBox, QSizePolicy, QWidget
 
 from inspector.core import verdict
 from inspector.core.finding import Severity
@@ -149,10 +149,6 @@ READERS = (
 # ---- the panel -------------------------------------------------------------------------------------------------------
 
 
-def _button(text: str, tip: str, pressed: Callable[[], object]) -> QToolButton:
-    return dressed(tool_button(text, tip, pressed), tip)
-
-
 class ReaderPanel(QWidget):
     """Follows a reader through a document's archive; the bytes of the current step are selected everywhere.
 
@@ -184,13 +180,14 @@ class ReaderPanel(QWidget):
         self.readers = Rows(READERS, self)
         self.readers_table = ListView(self.readers, "What each reader makes of this archive")
         self._readers_stack = Emptiable(self.readers_table)
-        self._moves = [
-            _button("|◀", "First step", lambda: self.go(0)),
-            _button("◀", "Previous step", lambda: self.step(-1)),
-            _button("▶|", "Next step", lambda: self.step(1)),
-            _button("▶▶ To the Failure", "Run to the first step that fails", self.to_failure),
-            _button("To This Byte", "Run to the next step that touches the byte at the caret", self.to_byte),
-        ]
+        moves: dict[str, tuple[str, Callable[[], object]]] = {
+            "|◀": ("First step", lambda: self.go(0)),
+            "◀": ("Previous step", lambda: self.step(-1)),
+            "▶|": ("Next step", lambda: self.step(1)),
+            "▶▶ To the Failure": ("Run to the first step that fails", self.to_failure),
+            "To This Byte": ("Run to the next step that touches the byte at the caret", self.to_byte),
+        }
+        self._moves = [dressed(tool_button(text, tip, does), tip) for text, (tip, does) in moves.items()]
         bar = FlowLayout(GRID, GRID)
         bar.add(self.chooser, *self._moves)
         for widget in (self.end, self.variables, self._readers_stack):

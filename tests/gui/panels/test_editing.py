@@ -102,7 +102,7 @@ def test_a_tab_has_its_own_mode_header_button_and_checksums(copied: Copied, wind
     previewed(qtbot, window, second)
     assert second.editing.pending is not None
     assert second.editing.broken == (), "a change that breaks nothing"
-    assert not second.changes.repair.isEnabled()
+    assert not second.changes.buttons["repair"].isEnabled()
     assert "Breaks" not in second.changes.sentence.text()
 
     third, _ = copied("two-chunks.rca")
@@ -164,7 +164,7 @@ def test_what_is_typed_is_one_write_that_is_shown_and_undone_and_lost_to_no_othe
     assert path.read_bytes() == foreign
     assert tab.editing.pending is pending
     assert path.name in said(tab)
-    assert tab.changes.write.isEnabled()
+    assert tab.changes.buttons["write"].isEnabled()
 
 
 def test_a_value_is_typed_beside_the_bytes_and_text_in_its_own_column_and_both_end_what_was_verified(
@@ -229,13 +229,13 @@ def test_broken_checksums_are_counted_repaired_and_named_while_what_is_unfolded_
     assert structure.tree.isExpanded(structure.model.index(1, 0))
     assert members.tree_model.rowCount(members.tree_model.index(0, 0))
 
-    assert tab.changes.repair.text().replace("&", "") == "Fix 2 Checksums"
+    assert tab.changes.buttons["repair"].text().replace("&", "") == "Fix 2 Checksums"
     assert "Breaks 2 checksums: CRC-32 of TACO_HEADER" in tab.changes.sentence.text()
     press(window, "repair_checksums")
     settle(qtbot, window)
     previewed(qtbot, window, tab)
     assert said(tab).startswith("2 checksums fixed, not written yet: CRC-32 of TACO_HEADER")
-    assert not tab.changes.repair.isEnabled()
+    assert not tab.changes.buttons["repair"].isEnabled()
     assert tab.document.status.state is State.WARNING  # nothing but the padding that is not zero
     press(window, "write")
     settle(qtbot, window)
@@ -265,7 +265,7 @@ def test_writing_is_said_survives_the_tab_and_is_taken_back_until_the_history_is
     assert path.read_bytes() == changed
     assert "2 bytes written in 1 place" in said(tab)
     assert tab.editing.pending is None
-    assert not tab.changes.take_back.isHidden()
+    assert not tab.changes.buttons["take back"].isHidden()
 
     press(window, "close_tab")
     tab = show(path)
@@ -273,17 +273,17 @@ def test_writing_is_said_survives_the_tab_and_is_taken_back_until_the_history_is
     qtbot.waitUntil(lambda: past.rowCount() == 1)
     assert "2 bytes written" in past.index(0, 1).data()
     assert tab.changes.stack.shown_sentence() == ""
-    assert not tab.changes.clear.isHidden()
+    assert not tab.changes.buttons["clear"].isHidden()
     press(window, "take_back")
     settle(qtbot, window)
     assert path.read_bytes() == before
     qtbot.waitUntil(lambda: past.rowCount() == 0)
-    assert tab.changes.take_back.isHidden()
+    assert tab.changes.buttons["take back"].isHidden()
 
     rewrite(tab, "abcd", window, qtbot)
     qtbot.waitUntil(lambda: past.rowCount() == 1)
     assert path.read_bytes() == changed
-    tab.changes.clear.click()
+    tab.changes.buttons["clear"].click()
     assert past.rowCount() == 1, "it asks first"
     tab.banner.message.button.click()
     settle(qtbot, window)

@@ -177,7 +177,7 @@ def test_each_change_applies_to_the_bytes_or_the_member_chosen(
         wanted = CHANGES[name](path.read_bytes())
         assert tab.document.size == len(wanted), name
         assert bytes_at(tab, 90, 120) == wanted[90:120], name
-        tab.experiment_panel.undo.click()
+        tab.experiment_panel.buttons["undo"].click()
         shown()
     for expression in swaps:
         select(tab, 100, 104)
@@ -195,7 +195,7 @@ def test_each_change_applies_to_the_bytes_or_the_member_chosen(
         data = path.read_bytes()
         expected = data[: first.start] + data[slice(*second)] + data[first.stop : second.start] + data[slice(*first)]
         assert bytes_at(tab, 0, len(data)) == expected + data[second.stop :], expression
-        tab.experiment_panel.undo.click()
+        tab.experiment_panel.buttons["undo"].click()
         shown()
     select(tab, 100, 104)
     press(window, "randomize_bytes")
@@ -319,8 +319,8 @@ def test_an_experiment_and_pending_changes_do_not_meet(archive: tuple[Tab, Path]
     shown()
     press(window, "plan_repairs")
     shown()
-    assert not tab.repair.make.isEnabled()
-    assert not tab.repair.copy_.isEnabled()
+    assert not tab.repair.buttons["make"].isEnabled()
+    assert not tab.repair.buttons["copy"].isEnabled()
     assert "save it as a new file" in tab.repair.sentence.text() or not tab.repair.sentence.isVisible()
     assert not window.actions_["write"].isEnabled()
 

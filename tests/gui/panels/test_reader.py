@@ -219,7 +219,7 @@ def test_with_a_pending_repair_the_readers_read_what_it_would_make(
 
     press(window, "plan_repairs")
     settle(qtbot, window)
-    tab.repair.show_.click()
+    tab.repair.buttons["show"].click()
     previewed(qtbot, window, tab)
     press(window, "show_reader")
     qtbot.waitUntil(

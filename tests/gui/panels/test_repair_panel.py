@@ -68,7 +68,7 @@ def make_small(tab: Tab, window: Window, qtbot: QtBot) -> None:
     panel = tab.repair
     assert window.width() == 1024
     assert not panel.list.horizontalScrollBar().isVisible()
-    for widget in (panel.make, panel.show_, panel.copy_, panel.salvage, panel.sentence, panel.list, panel.about):
+    for widget in (*panel.buttons.values(), panel.sentence, panel.list, panel.about):
         assert panel.rect().contains(widget.rect().translated(widget.mapTo(panel, widget.rect().topLeft())))
     assert panel.sentence.height() >= panel.sentence.heightForWidth(panel.sentence.width())
 
@@ -168,7 +168,7 @@ def test_a_plan_writes_nothing_but_a_copy_and_is_looked_at_as_pending_changes(
     assert len(titles(tab)) == 1
     assert "Nothing is lost: " in panel.about.text()
 
-    panel.copy_.click()
+    panel.buttons["copy"].click()
     copy = tmp_path / "repaired.tacozip"
     save_to(window, copy)
     settle(qtbot, window)
@@ -184,14 +184,14 @@ def test_a_plan_writes_nothing_but_a_copy_and_is_looked_at_as_pending_changes(
     press(window, "close_tab")
     assert window.tab() is tab
 
-    panel.show_.click()
+    panel.buttons["show"].click()
     previewed(qtbot, window, tab)
     assert tab.editing.pending is not None
     assert not tab.changes.visibleRegion().isEmpty()
     assert tab.docks["Changes"].windowTitle() == f"Changes ({tab.changes.model.count})"
     assert tab.document.status.state is State.SOUND
     assert path.read_bytes() == torn
-    panel.make.click()
+    panel.buttons["make"].click()
     assert "Write or discard the pending changes first" in tab.note.text.text()
     press(window, "write")
     settle(qtbot, window)
@@ -201,7 +201,7 @@ def test_a_plan_writes_nothing_but_a_copy_and_is_looked_at_as_pending_changes(
 def test_repairing_in_place_is_read_by_the_reference(planned: Found, window: Window, qtbot: QtBot) -> None:
     tab, path = planned(TORN)
     size = path.stat().st_size
-    tab.repair.make.click()
+    tab.repair.buttons["make"].click()
     settle(qtbot, window)
     assert tacozip.read_header(str(path))
     assert path.stat().st_size == size
@@ -220,7 +220,7 @@ def test_nothing_points_behind_the_end_when_the_end_was_cut_off(found: Found, wi
     assert tab.hex_pane.hex.scene.damage
     press(window, "plan_repairs")
     settle(qtbot, window)
-    tab.repair.make.click()
+    tab.repair.buttons["make"].click()
     settle(qtbot, window)
     assert path.stat().st_size == end
     assert tab.note.text.text().startswith(f"Done: Cut off the 112 bytes of garbage from byte {end:,} on")
@@ -242,7 +242,7 @@ def test_an_assumption_waits_for_a_tick(planned: Found, window: Window, qtbot: Q
     settle(qtbot, window)
     assert len(panel.plan.repairs) == before + 1
     assert panel.accepted()
-    assert panel.make.isEnabled()
+    assert panel.buttons["make"].isEnabled()
 
 
 # ---- salvaging -----------------------------------------------------------------------------------------------------
@@ -253,8 +253,8 @@ def test_what_is_whole_is_salvaged_and_more_on_the_users_word_which_stays_ticked
 ) -> None:
     tab, path = planned("flipped-blob-byte.rca")
     panel, before = tab.repair, path.read_bytes()
-    assert panel.salvage.isEnabled()
-    panel.salvage.click()
+    assert panel.buttons["salvage"].isEnabled()
+    panel.buttons["salvage"].click()
     out = tmp_path / "whole.rca"
     save_to(window, out)
     settle(qtbot, window)
@@ -276,7 +276,7 @@ def test_what_is_whole_is_salvaged_and_more_on_the_users_word_which_stays_ticked
     settle(qtbot, window)
     assert [(each.text(), each.checkState()) for each in tickable(tab)] == [(title, Qt.CheckState.Checked)]
     assert panel.accepted()
-    panel.salvage.click()
+    panel.buttons["salvage"].click()
     out = tmp_path / "readable.rca"
     save_to(window, out)
     settle(qtbot, window)
@@ -298,12 +298,12 @@ def test_members_of_a_shifted_archive_are_salvaged_only_after_a_tick(
     tab = show(path)
     press(window, "plan_repairs")
     settle(qtbot, window)
-    assert not tab.repair.salvage.isEnabled()
-    assert not tab.repair.make.isEnabled()
+    assert not tab.repair.buttons["salvage"].isEnabled()
+    assert not tab.repair.buttons["make"].isEnabled()
     item = next(each for each in tickable(tab) if "from where they now begin" in each.text())
     item.setCheckState(Qt.CheckState.Checked)
     settle(qtbot, window)
-    tab.repair.salvage.click()
+    tab.repair.buttons["salvage"].click()
     out = tmp_path / "saved.caf"
     save_to(window, out)
     settle(qtbot, window)

@@ -68,8 +68,8 @@ def test_a_pending_header_is_replayed_by_keys_and_nothing_is_written(
     assert panel.chooser.hasFocus()
     assert panel.chooser.currentText() == "the pending changes: Set the TACO header"
     QTest.keyClick(panel.chooser, Qt.Key.Key_Tab)
-    assert panel.begin_.hasFocus()
-    QTest.keyClick(panel.begin_, Qt.Key.Key_Space)
+    assert panel.buttons["begin"].hasFocus()
+    QTest.keyClick(panel.buttons["begin"], Qt.Key.Key_Space)
     shown(tab)
 
     strip = tab.hex_pane.replay
@@ -139,7 +139,7 @@ def test_a_history_an_append_and_a_saved_state(
     assert panel.chooser.findText("the repair") < 0  # of a sound archive
     assert panel.chooser.itemText(0) == "an append: choose files…"
     panel.chooser.setCurrentIndex(1)
-    panel.begin_.click()
+    panel.buttons["begin"].click()
     shown(tab)
     assert tab.replaying.writes == SegmentWrites()
     assert tab.document.size == 0
@@ -182,7 +182,7 @@ def test_what_cannot_be_replayed_is_said_and_the_archive_stays(
     tab, path = copied("ghost.taco")
     press(window, "show_replay")
     assert tab.replay_panel.stack.shown_sentence() == NO_REPLAY
-    tab.replay_panel.begin_.click()
+    tab.replay_panel.buttons["begin"].click()
     shown(tab)
     assert not tab.replaying.is_on
     assert tab.note.text.text().startswith(f"No repair writes to {path}")

@@ -112,7 +112,7 @@ def test_a_file_of_this_computer_is_copied_and_repaired_to_s3(
     press(window, "plan_repairs")
     settle(qtbot, window)
     agree_to_all(tab, window, qtbot)
-    tab.repair.copy_.click()
+    tab.repair.buttons["copy"].click()
     dialog = place(window, qtbot, str(path))
     assert dialog.s3_target.isHidden()
     dialog.save.click()
@@ -157,7 +157,7 @@ def test_a_repaired_copy_and_what_is_saved_can_be_objects(
     press(window, "plan_repairs")
     settle(qtbot, window)
     agree_to_all(tab, window, qtbot)
-    tab.repair.copy_.click()
+    tab.repair.buttons["copy"].click()
     there = f"s3://{BUCKET}/window/repaired.tacozip"
     assert there in made(window, qtbot, tab, place(window, qtbot, there))
     assert content(store, "window/repaired.tacozip") == whole
@@ -168,6 +168,6 @@ def test_a_repaired_copy_and_what_is_saved_can_be_objects(
     tab = opened_at(window, qtbot, store, store.put("window/lost.tacozip", bytes(damaged)))
     press(window, "plan_repairs")
     settle(qtbot, window)
-    tab.repair.salvage.click()
+    tab.repair.buttons["salvage"].click()
     assert "is saved in" in made(window, qtbot, tab, place(window, qtbot, str(tmp_path / "saved.tacozip")))
     assert b"\2" * 2000 in (tmp_path / "saved.tacozip").read_bytes()

@@ -296,8 +296,8 @@ def test_repairing_in_place_asks_too(window: Window, qtbot: QtBot, store: Store,
     press(window, "plan_repairs")
     settle(qtbot, window)
     agree_to_all(tab, window, qtbot)
-    assert tab.repair.make.isEnabled()
-    tab.repair.make.click()
+    assert tab.repair.buttons["make"].isEnabled()
+    tab.repair.buttons["make"].click()
     dialog = question(window, qtbot)
     assert "7 bytes cut off" in dialog.sentence.text()
     assert writes(store) == []

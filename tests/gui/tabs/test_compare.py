@@ -506,7 +506,7 @@ def test_pending_changes_the_last_write_and_earlier_ones_are_compared_with_the_s
     settle(qtbot, window)
     qtbot.waitUntil(lambda: len(tab.editing.past) == 2)
     tab.changes.past_table.selectRow(1)  # the first of both writes
-    tab.changes.compare.click()
+    tab.changes.buttons["compare"].click()
     settle(qtbot, window)
     settle(qtbot, window)
     earlier = shown(window)

@@ -13,7 +13,8 @@ from inspector.gui.kit.building import dressed, in_column, in_row, page_of
 from inspector.gui.kit.icons import severity_icon, state_icon
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import plain, short
-from inspector.gui.kit.widgets import Details, Emptiable, push_button, sentence_label
+from inspector.gui.kit.widgets import Details, Emptiable, sentence_label
+from inspector.gui.panels.listing import Button, Buttons, show_bytes
 from inspector.operations.protocol.edit_views import RepairPlan, RepairRow, SalvageReport
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
@@ -55,25 +56,12 @@ class RepairPanel(QWidget):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.about = Details("About the selected repair")
-        tip = "Write these repairs to the archive itself"
-        self.make = push_button("&Repair in Place", tip, self.repair_in_place)
-        tip = "Show the repairs as pending changes, byte by byte, before anything is written"
-        self.show_ = push_button("Sh&ow Changes", tip, self._show_changes)
-        self.copy_ = push_button(
-            "Repair a &Copy…",
-            "Write a repaired copy; the file stays as it is",
-            lambda: self.copyRequested.emit(self.accepted()),
-        )
-        self.salvage = push_button(
-            "&Salvage…",
-            "Write everything that is provably intact to a new archive",
-            lambda: self.salvageRequested.emit(self.accepted()),
-        )
+        self.buttons = Buttons(self._buttons())
         # Side by side, because panels at the bottom are wide and low.
         plan = in_row((self.list, 3), (self.about, 2))
-        bar = in_row(self.make, self.show_, self.copy_, self.salvage, 1)
         edge = (2 * GRID, GRID, 2 * GRID, 0)
-        self._page = page_of(in_column(bar, self.sentence, (plan, 1), edge=edge, gap=GRID))
+        column = in_column(in_row(*self.buttons.values(), 1), self.sentence, (plan, 1), edge=edge, gap=GRID)
+        self._page = page_of(column)
         self.about.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self.stack = Emptiable(self._page)
         in_column(self.stack, on=self)
@@ -86,6 +74,38 @@ class RepairPanel(QWidget):
         document.statusChanged.connect(self._show_why_empty)
         self.forget()
 
+    def _buttons(self) -> dict[str, Button]:
+        return {
+            "make": Button(
+                "&Repair in Place",
+                "Write these repairs to the archive itself",
+                self.repair_in_place,
+                lambda: self._has("repairs"),
+            ),
+            "show": Button(
+                "Sh&ow Changes",
+                "Show the repairs as pending changes, byte by byte, before anything is written",
+                self._show_changes,
+                lambda: self._has("edit"),
+            ),
+            "copy": Button(
+                "Repair a &Copy…",
+                "Write a repaired copy; the file stays as it is",
+                lambda: self.copyRequested.emit(self.accepted()),
+                lambda: self._has("repairs"),
+            ),
+            "salvage": Button(
+                "&Salvage…",
+                "Write everything that is provably intact to a new archive",
+                lambda: self.salvageRequested.emit(self.accepted()),
+                lambda: self._has("salvage"),
+            ),
+        }
+
+    def _has(self, part: str) -> bool:
+        """Whether the plan has these, and is one of the file itself."""
+        return not self._document.in_experiment and bool(getattr(self.plan, part, None))
+
     # ---- the plan ----------------------------------------------------------------------------------------------
 
     def ask(self, code: str = "") -> None:
@@ -95,8 +115,7 @@ class RepairPanel(QWidget):
             return
         self.stack.show_sentence("Checking the archive and planning repairs…")
         self._is_planning = True
-        item = self.list.currentItem()
-        row = item.data(_ROLE) if item is not None else None
+        row = self._current()
         code_to_select = code or (row.code if row is not None else "")
         job = self._document.start(ArchiveRequests.plan_repairs, self.accepted())
         job.then(lambda plan: self._show_plan(plan, code_to_select))
@@ -136,70 +155,52 @@ class RepairPanel(QWidget):
     def _show_plan(self, plan: RepairPlan, code_to_select: str) -> None:
         accepted = self.accepted()
         self.plan = plan
+        offered = (*plan.repairs, *(() if plan.salvage is None else (plan.salvage,)))
+        rows = (*offered, *plan.waiting)
         with QSignalBlocker(self.list):
             self.list.clear()
-            rows = (*plan.repairs, *(() if plan.salvage is None else (plan.salvage,)), *plan.waiting)
             for row in rows:
-                self._add(row, row.code in accepted and row not in plan.waiting)
+                self.list.addItem(_item(row, row.code in accepted and row in offered))
             for sentence in plan.left:
-                self._add_unrepaired(sentence)
-        matching = [at for at, row in enumerate(rows) if code_to_select in (row.code, *row.fixes)]
-        if rows:
-            self.list.setCurrentRow(next(iter(matching), 0))
-        else:
-            self.about.say("")
-        is_real = not self._document.in_experiment
+                self.list.addItem(_unrepaired(sentence))
+        matching = (at for at, row in enumerate(rows) if code_to_select in (row.code, *row.fixes))
+        self.list.setCurrentRow(next(matching, 0) if rows else -1)
+        self._show_details()
         only_saved = ONLY_SAVED.format("a replay" if self._document.in_replay else "an experiment")
-        self.sentence.setText(plan.sentence if is_real else f"{plan.sentence} {only_saved}")
-        for button in (self.make, self.copy_):
-            button.setEnabled(is_real and bool(plan.repairs))
-        self.show_.setEnabled(is_real and plan.edit is not None)
-        self.salvage.setEnabled(is_real and plan.salvage is not None)
-        if self.list.count() or plan.salvage is not None:
+        self.sentence.setText(f"{plan.sentence} {only_saved}" if self._document.in_experiment else plan.sentence)
+        self.buttons.renew()
+        if self.list.count():
             self.stack.show_view(self._page)
         else:
             self.stack.show_sentence(plan.sentence)
         self.planned.emit()
 
-    def _add(self, row: RepairRow, accepted: bool) -> None:
-        item = QListWidgetItem(state_icon(State.WARNING if row.claim or row.loses else State.SOUND), row.title)
-        item.setData(_ROLE, row)
-        item.setToolTip(plain(_details_text(row)))
-        if row.claim or row.consent or accepted:
-            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-            item.setCheckState(Qt.CheckState.Checked if accepted else Qt.CheckState.Unchecked)
-        self.list.addItem(item)
+    def _current(self) -> RepairRow | None:
+        item = self.list.currentItem()
+        row: RepairRow | None = item.data(_ROLE) if item is not None else None
+        return row
 
-    def _add_unrepaired(self, sentence: str) -> None:
-        item = QListWidgetItem(severity_icon(Severity.WARNING), short(f"Stays as it is: {sentence}"))
-        item.setFlags(Qt.ItemFlag.ItemIsEnabled)
-        item.setToolTip(plain(sentence))
-        self.list.addItem(item)
-
-    def _show_details(self, item: QListWidgetItem | None, _: object = None) -> None:
-        row = item.data(_ROLE) if item is not None else None
+    def _show_details(self, *_: object) -> None:
+        row = self._current()
         text = "" if row is None else _details_text(row)
         if self.plan is not None and row is not None and row == self.plan.salvage:
             text = "\n".join(filter(None, (text, _report_text(self.plan.report), SALVAGE_NOTE)))
         self.about.say(text)
 
     def _show_bytes(self, item: QListWidgetItem) -> None:
-        row, size = item.data(_ROLE), self._document.size
-        spans = row.spans if row is not None else ()
-        if spans and spans[0].start < size:
-            self._document.go_to(0, spans[0].start, min(spans[0].stop, size), ORIGIN)
+        row: RepairRow | None = item.data(_ROLE)
+        show_bytes(self._document, row.spans if row is not None else (), ORIGIN)
 
     # ---- repair ------------------------------------------------------------------------------------------------
 
     def repair_in_place(self) -> None:
         """Write the repairs to the archive itself."""
-        if self.plan is None or not self.plan.repairs:
+        plan, accepted = self.plan, self.accepted()
+        if plan is None or not plan.repairs:
             return
         if self._editing.pending is not None:
             self._document.reported.emit("Write or discard the pending changes first.")
             return
-        plan = self.plan
-        accepted = self.accepted()
         self._editing.carry_out(
             lambda consents: self._document.start(ArchiveRequests.make_repairs, accepted, "", consents),
             plan.edit,
@@ -210,6 +211,24 @@ class RepairPanel(QWidget):
         if self.plan is not None and self.plan.edit is not None:
             self._editing.put(self.plan.edit)
             self.changesRequested.emit()
+
+
+def _item(row: RepairRow, accepted: bool) -> QListWidgetItem:
+    """A repair as an item, with a box to tick where the user has to confirm it."""
+    item = QListWidgetItem(state_icon(State.WARNING if row.claim or row.loses else State.SOUND), row.title)
+    item.setData(_ROLE, row)
+    item.setToolTip(plain(_details_text(row)))
+    if row.claim or row.consent or accepted:
+        item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+        item.setCheckState(Qt.CheckState.Checked if accepted else Qt.CheckState.Unchecked)
+    return item
+
+
+def _unrepaired(sentence: str) -> QListWidgetItem:
+    item = QListWidgetItem(severity_icon(Severity.WARNING), short(f"Stays as it is: {sentence}"))
+    item.setFlags(Qt.ItemFlag.ItemIsEnabled)
+    item.setToolTip(plain(sentence))
+    return item
 
 
 def _report_text(report: SalvageReport | None) -> str:

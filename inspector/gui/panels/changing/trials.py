@@ -8,12 +8,11 @@ from operator import itemgetter
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt
-from PySide6.QtWidgets import QComboBox, QLayout, QSizePolicy, QSlider, QWidget
+from PySide6.QtWidgets import QComboBox, QSizePolicy, QSlider, QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.core.span import Spans
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.document.trials import Experimenting, Replaying, Trial
@@ -22,8 +21,9 @@ from inspector.gui.kit.icons import severity_icon, state_icon
 from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import Column
-from inspector.gui.kit.widgets import Emptiable, FlowLayout, label_of, push_button, select_row, sentence_label
+from inspector.gui.kit.widgets import Emptiable, FlowLayout, label_of, select_row, sentence_label
 from inspector.gui.panels.banner import REPAIRABLE
+from inspector.gui.panels.listing import Button, Buttons, show_bytes
 from inspector.operations.protocol.replay_views import (
     CRASH_MEANINGS,
     CrashState,
@@ -66,30 +66,24 @@ _MARKS = {
 }
 
 
-class _TrialPanel(QWidget):
-    """A bar of buttons, the last of which save what is shown and leave it, above the steps."""
-
-    def __init__(self, document: Document, trial: Trial, name: str, ask_save: Callable[[], object]) -> None:
-        super().__init__()
-        self._document = document
-        self._name = name
-        tip = "Write the archive as it is shown to a new file"
-        self.save = push_button("Save as New File…", tip, ask_save)
-        self.leave = push_button(f"Leave {name}", "Show the archive as it is", trial.leave)
-
-    def _lay_out(self, bar: QLayout, stack: Emptiable) -> None:
-        in_column(bar, (stack, 1), on=self, edge=(2 * GRID, GRID, 2 * GRID, 0), gap=GRID)
-
-    def _go_to(self, spans: Spans) -> None:
-        """Show the first of these bytes, or where they would be."""
-        size = self._document.size
-        if spans and size:
-            start, stop = spans[0].clipped(0, size)
-            start = min(start, size - 1)
-            self._document.go_to(0, start, max(start, stop), self._name.lower())
+def _ways_out(
+    name: str, trial: Trial, ask_save: Callable[[], object], can_save: Callable[[], bool]
+) -> dict[str, Button]:
+    """The last buttons of a bar: they save what is shown, and leave it."""
+    tip = "Write the archive as it is shown to a new file"
+    return {
+        "save": Button("Save as New File…", tip, ask_save, can_save),
+        "leave": Button(f"Leave {name}", "Show the archive as it is", trial.leave, lambda: trial.is_on),
+    }
 
 
-class ExperimentPanel(_TrialPanel):
+def _lay_out(panel: QWidget, stack: Emptiable, *tools: QWidget) -> None:
+    bar = FlowLayout(GRID, GRID)
+    bar.add(*tools)
+    in_column(bar, (stack, 1), on=panel, edge=(2 * GRID, GRID, 2 * GRID, 0), gap=GRID)
+
+
+class ExperimentPanel(QWidget):
     """Shows the steps of an experiment; the last two arguments ask for a damage, and for the file to save as."""
 
     def __init__(
@@ -99,24 +93,37 @@ class ExperimentPanel(_TrialPanel):
         ask_damage: Callable[[], object],
         ask_save: Callable[[], object],
     ) -> None:
-        super().__init__(document, experiment, "Experiment", ask_save)
+        super().__init__()
+        self._document = document
         self._experiment = experiment
         columns = Column("Step", lambda row: f"{row[0]:,}", 60), Column("What it does", lambda row: str(row[1]))
         self.model = Rows(columns, self)
         self.table = ListView(self.model, "Steps of the experiment")
-        self.undo = push_button("Undo", "Undo the last change of the steps (Ctrl+Z)", experiment.undo)
-        self.redo = push_button("Redo", "Redo the change undone last (Ctrl+Y)", experiment.redo)
-        tip = "Take the selected step out; those after it apply to what is left (Del)"
-        self.remove = push_button("Remove", tip, self.remove_selected)
-        self.damage = push_button("Damage…", "Damage it as a disk or a transfer does", ask_damage)
+        history = experiment.history
+        self.buttons = Buttons(
+            {
+                "undo": Button(
+                    "Undo", "Undo the last change of the steps (Ctrl+Z)", experiment.undo, lambda: history.can_undo
+                ),
+                "redo": Button(
+                    "Redo", "Redo the change undone last (Ctrl+Y)", experiment.redo, lambda: history.can_redo
+                ),
+                "remove": Button(
+                    "Remove",
+                    "Take the selected step out; those after it apply to what is left (Del)",
+                    self.remove_selected,
+                    lambda: self.table.currentIndex().isValid(),
+                ),
+                "damage": Button("Damage…", "Damage it as a disk or a transfer does", ask_damage),
+                **_ways_out("Experiment", experiment, ask_save, lambda: bool(experiment.steps)),
+            }
+        )
         self.stack = Emptiable(self.table)
-        bar = FlowLayout(GRID, GRID)
-        bar.add(self.undo, self.redo, self.remove, self.damage, self.save, self.leave)
-        self._lay_out(bar, self.stack)
+        _lay_out(self, self.stack, *self.buttons.values())
         self.setFocusProxy(self.stack)
         experiment.changed.connect(self._refresh)
         self.table.clicked.connect(self._show_bytes)
-        self.table.selectionModel().currentChanged.connect(lambda *_: self._enable())
+        self.table.selectionModel().currentChanged.connect(lambda *_: self.buttons.renew())
         delete = self.table.addAction("Remove")
         delete.setShortcut(Qt.Key.Key_Delete)
         delete.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
@@ -134,15 +141,7 @@ class ExperimentPanel(_TrialPanel):
             self.stack.show_view(self.table)
         else:
             self.stack.show_sentence(NO_STEP if self._experiment.is_on else NO_EXPERIMENT)
-        self._enable()
-
-    def _enable(self) -> None:
-        experiment = self._experiment
-        self.undo.setEnabled(experiment.history.can_undo)
-        self.redo.setEnabled(experiment.history.can_redo)
-        self.remove.setEnabled(self.table.currentIndex().isValid())
-        self.save.setEnabled(bool(experiment.steps))
-        self.leave.setEnabled(experiment.is_on)
+        self.buttons.renew()
 
     def remove_selected(self) -> None:
         """Take the selected step out."""
@@ -152,7 +151,7 @@ class ExperimentPanel(_TrialPanel):
         """Show the bytes a step left; later steps may have moved them."""
         view = self._experiment.view
         if view is not None and index.row() < len(view.places):
-            self._go_to(view.places[index.row()])
+            show_bytes(self._document, view.places[index.row()], "experiment")
 
 
 # ---- replay ----------------------------------------------------------------------------------------------------------
@@ -191,7 +190,7 @@ def matrix_columns(matrix: Matrix) -> list[Column]:
     ]
 
 
-class ReplayPanel(_TrialPanel):
+class ReplayPanel(QWidget):
     """Shows the writes of a replay and its crash points.
 
     ``accepted`` are the codes of the repairs that the user confirmed; ``ask_append`` asks what is appended and
@@ -207,7 +206,8 @@ class ReplayPanel(_TrialPanel):
         ask_append: Callable[[], object],
         ask_save: Callable[[], object],
     ) -> None:
-        super().__init__(document, replaying, "Replay", ask_save)
+        super().__init__()
+        self._document = document
         self._editing = editing
         self._replaying = replaying
         self._accepted = accepted
@@ -217,17 +217,11 @@ class ReplayPanel(_TrialPanel):
         self._shown: ReplayView | None = None
         self.chooser = dressed(QComboBox(placeholderText="nothing to replay yet"), "What is written")
         self.chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.begin_ = push_button("Replay", "Show the archive before the first of these writes", self.begin)
-        tip = "The archive before this write (Alt+Shift+Left)"
-        self.previous = push_button("◀ Previous", tip, lambda: replaying.step(-1))
-        tip = "The archive after the next write (Alt+Shift+Right)"
-        self.next = push_button("Next ▶", tip, lambda: replaying.step(1))
+        self.buttons = Buttons(self._buttons(replaying, ask_save))
         self.slider = dressed(QSlider(Qt.Orientation.Horizontal), "Writes that are made", pageStep=1)
         self.slider.setMinimumWidth(120)
         tip = "Stop in the middle of the next write, after so many of its bytes"
         self.part = number_of("Bytes of the next write that are written", 0, 0, 0, toolTip=tip, keyboardTracking=False)
-        tip = "What does each reader make of a crash at each write?"
-        self.crashes = push_button("Crash Points", tip, replaying.read_crashes)
         self.steps_model = Rows(STEPS, self)
         self.steps = ListView(self.steps_model, "Writes of the replay")
         self.matrix_model = Rows((), self)
@@ -239,11 +233,14 @@ class ReplayPanel(_TrialPanel):
         split = side_by_side((self.steps, 2), (self._crash_stack, 3))
         self._page = page_of(in_column((split, 1), self.about, gap=GRID), "Writes and crash points")
         self.stack = Emptiable(self._page)
-        bar = FlowLayout(GRID, GRID)
-        bar.add(label_of("&Writes of:", self.chooser), self.chooser, self.begin_)
-        bar.add(self.previous, self.slider, self.next)
-        bar.add(label_of("In the middle, after", self.part), self.part, self.crashes, self.save, self.leave)
-        self._lay_out(bar, self.stack)
+        begin, previous, following, crashes, *last = self.buttons.values()
+        _lay_out(
+            self,
+            self.stack,
+            *(label_of("&Writes of:", self.chooser), self.chooser, begin),
+            *(previous, self.slider, following),
+            *(label_of("In the middle, after", self.part), self.part, crashes, *last),
+        )
         self.setFocusProxy(self.chooser)
         self.chooser.activated.connect(lambda _: self._enable())
         self.slider.valueChanged.connect(lambda done: replaying.go(Point(done)))
@@ -258,6 +255,39 @@ class ReplayPanel(_TrialPanel):
         for changed in (editing.changed, editing.pastChanged, document.statusChanged):
             changed.connect(self._offer)
         self._refresh()
+
+    def _buttons(self, replaying: Replaying, ask_save: Callable[[], object]) -> dict[str, Button]:
+        def has_crashes() -> bool:
+            view, is_read = replaying.view, replaying.matrix is not None or replaying.reading
+            return view is not None and view.has_crashes and not is_read
+
+        return {
+            "begin": Button(
+                "Replay",
+                "Show the archive before the first of these writes",
+                self.begin,
+                lambda: self._offered and not replaying.is_on and not replaying.why_not,
+            ),
+            "previous": Button(
+                "◀ Previous",
+                "The archive before this write (Alt+Shift+Left)",
+                lambda: replaying.step(-1),
+                lambda: replaying.view is not None and replaying.point > Point(0),
+            ),
+            "next": Button(
+                "Next ▶",
+                "The archive after the next write (Alt+Shift+Right)",
+                lambda: replaying.step(1),
+                lambda: replaying.view is not None and replaying.point < replaying.view.end,
+            ),
+            "crashes": Button(
+                "Crash Points",
+                "What does each reader make of a crash at each write?",
+                replaying.read_crashes,
+                has_crashes,
+            ),
+            **_ways_out("Replay", replaying, ask_save, lambda: replaying.view is not None),
+        }
 
     # ---- choosing ----------------------------------------------------------------------------------------------
 
@@ -355,21 +385,11 @@ class ReplayPanel(_TrialPanel):
             self._crash_stack.show_view(self.matrix)
 
     def _enable(self) -> None:
-        replaying, view = self._replaying, self._replaying.view
-        known, is_read = view is not None, replaying.matrix is not None or replaying.reading
-        self.chooser.setEnabled(not replaying.is_on)
-        enabled: dict[QWidget, bool] = {
-            self.begin_: bool(self._offered) and not replaying.is_on and not replaying.why_not,
-            self.previous: known and replaying.point > Point(0),
-            self.next: view is not None and replaying.point < view.end,
-            self.slider: known,
-            self.part: known and self.part.maximum() > 0,
-            self.crashes: view is not None and view.has_crashes and not is_read,
-            self.save: known,
-            self.leave: replaying.is_on,
-        }
-        for widget, on in enabled.items():
-            widget.setEnabled(on)
+        is_known = self._replaying.view is not None
+        self.chooser.setEnabled(not self._replaying.is_on)
+        self.slider.setEnabled(is_known)
+        self.part.setEnabled(is_known and self.part.maximum() > 0)
+        self.buttons.renew()
 
     def _step_chosen(self, now: QModelIndex) -> None:
         if now.isValid() and self._replaying.point != Point(now.row()):
@@ -389,4 +409,4 @@ class ReplayPanel(_TrialPanel):
     def _show_bytes(self) -> None:
         """Show the bytes of the write that is the last, whole or not; before the first one, where that will write."""
         if (state := self._replaying.state) is not None:
-            self._go_to(state.last or tuple(map(covered, state.view.steps[:1])))
+            show_bytes(self._document, state.last or tuple(map(covered, state.view.steps[:1])), "replay")
