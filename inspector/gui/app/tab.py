@@ -167,7 +167,7 @@ class Tab(Page):
         self._previewed: Edit | None = None
         self.editing.may_write = self._show_writes_once
         in_column(self.banner, self.error_actions, self.disk_watch.message, self.area, on=self)
-        self.hex_pane.lookChanged.connect(partial(self.byte.about.set_fact, "Looks like"))
+        self.hex_pane.lookChanged.connect(partial(self.byte.set_fact, "Looks like"))
         self.request_watch.kept.connect(lambda spans: self.hex_pane.map.show_state(cached=spans))
         self.error_actions.shown.connect(self.note.hide)  # it shows the same message
         self.editing.changed.connect(self.note.hide)  # its message is outdated

@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton, QWi
 
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
 from inspector.core.program.progress import Eta
+from inspector.gui.kit.building import dressed, in_row, page_of
 from inspector.gui.kit.icons import icon
-from inspector.gui.kit.style import GRID
+from inspector.gui.kit.style import GRID, bold
 from inspector.gui.kit.text import path_text
 from inspector.gui.kit.widgets import ElidedLabel, debounce
 
@@ -39,27 +40,23 @@ class StatusLine(QStatusBar):
         super().__init__(parent)
         self.setSizeGripEnabled(False)
         self.setContentsMargins(2 * GRID, 0, 2 * GRID, 0)
-        self.mode = QLabel("EDIT")
-        self.mode.setToolTip("Typing in the hex view overwrites bytes; nothing is saved until it is written")
-        font = self.mode.font()
-        font.setBold(True)
-        self.mode.setFont(font)
+        tip = "Typing in the hex view overwrites bytes; nothing is saved until it is written"
+        self.mode = dressed(QLabel("EDIT"), toolTip=tip)
+        self.mode.setFont(bold(self.mode.font()))
         self.offset = QLabel()
         self.selection = QLabel()
         self.path = ElidedLabel()
         self.work = QLabel()
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedWidth(140)
-        self.stop = QToolButton(autoRaise=True)
-        self.stop.setIcon(icon("close"))
-        self.stop.setToolTip("Cancel this job (Esc)")
-        self.stop.setAccessibleName("Cancel this job")
+        tip = "Cancel this job (Esc)"
+        self.stop = dressed(QToolButton(autoRaise=True), "Cancel this job", toolTip=tip, icon=icon("close"))
+        self.running = page_of(in_row(self.work, self.bar, self.stop))
         for label in (self.mode, self.offset, self.selection):
             label.setContentsMargins(0, 0, 3 * GRID, 0)
             self.addWidget(label)
         self.addWidget(self.path, 1)
-        for widget in (self.work, self.bar, self.stop):
-            self.addPermanentWidget(widget)
+        self.addPermanentWidget(self.running)
         self._document: Document | None = None
         self._followed: list[QMetaObject.Connection] = []
         self._job: Job[Any] | None = None
@@ -78,8 +75,7 @@ class StatusLine(QStatusBar):
         for connection in self._followed:
             QObject.disconnect(connection)
         self._followed = []
-        self._document = document
-        self._job = None
+        self._document, self._job = document, None
         self._hide_job()
         if document is not None:
             self._followed = [
@@ -101,28 +97,24 @@ class StatusLine(QStatusBar):
         document = self._document
         if document is None or not document.size:
             for label in (self.offset, self.selection, self.path):
-                label.setText("")
+                label.clear()
             return
-        caret = document.selection.caret
+        caret, explanation = document.selection.caret, document.explanation
         self.offset.setText(f"{hexadecimal(caret, 8)} ({grouped(caret)})")
-        explanation = document.explanation
         self.path.setText(path_text(explanation.fields) if explanation is not None else "")
 
     def _hovered(self, explanation: Explanation | None) -> None:
         if explanation is None:
             self.refresh()
             return
-        leaf = explanation.fields[-1] if explanation.fields else None
-        value = f" = {leaf.value}" if leaf is not None and leaf.value else ""
-        field = f"{path_text(explanation.fields)}{value}"
-        offset = hexadecimal(explanation.offset)
-        self.path.setText(f"under the pointer {offset}: {field}")
+        value = next((f" = {leaf.value}" for leaf in explanation.fields[-1:] if leaf.value), "")
+        place = f"under the pointer {hexadecimal(explanation.offset)}"
+        self.path.setText(f"{place}: {path_text(explanation.fields)}{value}")
 
     # ---- jobs --------------------------------------------------------------------------------------------------
 
     def _jobs_changed(self) -> None:
-        jobs = self._document.client.jobs if self._document is not None else []
-        job = jobs[0] if jobs else None
+        job = next(iter(self._document.client.jobs), None) if self._document is not None else None
         if job is self._job:
             return
         self._job = job
@@ -131,21 +123,19 @@ class StatusLine(QStatusBar):
             return
         self._eta = Eta(monotonic())
         job.progressed.connect(self._progressed)
-        if not self.bar.isVisible():
+        if self.running.isHidden():
             self._show_timer.start()
 
     def _show_job(self) -> None:
-        for widget in (self.work, self.bar, self.stop):
-            widget.show()
+        self.running.show()
         if self._job is not None and self._job.state is not None:
             self._progressed(self._job.state)
 
     def _hide_job(self) -> None:
         self._show_timer.stop()
-        self.work.setText("")
+        self.work.clear()
         self.bar.setRange(0, 0)
-        for widget in (self.work, self.bar, self.stop):
-            widget.hide()
+        self.running.hide()
 
     def _progressed(self, state: JobState) -> None:
         if self.sender() not in (None, self._job):

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from inspector.core.span import Span
 from inspector.gui.app.window import Window
 from inspector.gui.hex.layer_bar import Mode
+from inspector.gui.kit.widgets import SelectableLabel
 from inspector.gui.panels.members import NAME, SIZE
 from inspector.operations.protocol.views import LayerKind
 from tests.gui.conftest import WAIT, Show, press, settle
@@ -216,7 +217,9 @@ def test_findings_lead_to_their_bytes_and_panes_take_the_keyboard_in_turn(
     row = tab.findings.model.row(tab.findings.model.index(0, 0))
     assert row is not None
     assert tab.hex_pane.hex.caret() == row.spans[0].start
-    assert any(row.message.startswith(said) for said in tab.byte.about.sentences)
+    said = tab.byte.findings.itemAt(0).widget().findChild(SelectableLabel)
+    assert isinstance(said, SelectableLabel)
+    assert row.message.startswith(said.plain_text())
 
     tab.hex_pane.hex.setFocus()
     seen = []

@@ -113,7 +113,7 @@ def test_the_legend_leads_to_each_of_a_kind_and_the_keyboard_opens_compressed_da
     assert tree.currentIndex().parent().data() == "payload"
     assert document.selection.spans == (Span(0x12, 0x118),)
     assert tab.byte.title.text() == "block"
-    assert tab.byte.about.path.text().endswith("payload")
+    assert tab.byte.path.text().endswith("payload")
     document.select_byte(document.layer, 0x14, "test")
     settle(qtbot, window)
     assert tree.currentIndex().data() == "payload"
