@@ -112,24 +112,20 @@ def is_stored(source: Source, member: Member) -> bool:
 
 def _kept(pieces: Iterable[bytes], label: str) -> BytesSource | TemporarySource:
     """All the bytes, in memory or in a temporary file."""
-    held = bytearray()
+    held, size = bytearray(), 0
     file: TemporarySource | None = None
-    size = 0
     for piece in pieces:
+        held += piece
         size += len(piece)
         if size > CONTENT.value:
             raise SourceError(
                 f"{visible(label)} is larger than {rounded(CONTENT.value)} when unpacked, so it is not opened. Extract "
                 f"it and open the file, or raise {CONTENT.variable}."
             )
-        if file is None and size > _MAX_IN_MEMORY_BYTES:
-            file = TemporarySource(label)
+        if size > _MAX_IN_MEMORY_BYTES:
+            file = file or TemporarySource(label)
             file.append(bytes(held))
             held.clear()
-        if file is None:
-            held += piece
-        else:
-            file.append(piece)
     return file or BytesSource(bytes(held), label)
 
 
@@ -151,17 +147,8 @@ def _method(source: Source, at: int = 0) -> bytes | None:
     return next((each for each in (_GZIP, _BZIP2, _XZ, _ZSTD) if head.startswith(each)), None)
 
 
-def _new_unpacker(method: bytes) -> Callable[[], Any]:
-    import bz2  # few files are unpacked
-    import lzma
-    import zlib
-
-    made: dict[bytes, Callable[[], Any]] = {
-        _GZIP: partial(zlib.decompressobj, 31),
-        _BZIP2: bz2.BZ2Decompressor,
-        _XZ: partial(lzma.LZMADecompressor, memlimit=_MAX_LZMA_BYTES),
-    }
-    return made[method]
+class _FollowedError(Exception):
+    """Other bytes than zeros follow the compressed data, from byte ``args[0]`` on."""
 
 
 def _unpacked(source: Source, progress: Progress) -> Source:
@@ -171,108 +158,96 @@ def _unpacked(source: Source, progress: Progress) -> Source:
     suffix = next((each for each in _SUFFIXES if source.name.endswith(each)), "")
     name = f"{source.name[: -len(suffix)]}.tar" if source.name.endswith(".tgz") else source.name.removesuffix(suffix)
     progress.begin(f"Unpacking {visible(source.name)}", source.size)
-    unpacking = _Unpacking(source, method, progress)
-    unpacked = _kept(unpacking.pieces(), name)
-    if unpacking.failed is not None and (unpacking.refused or not unpacked.size):
-        raise SourceError(f"{visible(source.name)} cannot be unpacked: {unpacking.reason}.") from unpacking.failed
-    unpacked.doubt = unpacking.doubt(unpacked.size) or doubt_of(source)
+    ends: list[Exception] = []
+    pieces = _zstd(source, progress) if method == _ZSTD else _streams(source, method, progress)
+    unpacked = _kept(_as_far_as_it_goes(pieces, ends), name)
+    unpacked.doubt = doubt_of(source) if not ends else _doubt(source, method, ends[0], unpacked.size)
     return unpacked
 
 
-class _Unpacking:
-    """Unpacks as far as it goes. ``failed`` is why it went no further, None if all was unpacked.
+def _as_far_as_it_goes(pieces: Iterator[bytes], ends: list[Exception]) -> Iterator[bytes]:
+    """What comes out; ``ends`` gets why it goes no further."""
+    import lzma  # few files are unpacked
+    import zlib
 
-    ``refused``: the rest may be right, but is not unpacked here, for it needs too much memory.
-    ``behind`` are the bytes of ``source`` behind its compressed data, if there are any that are not zeros.
+    from inspector.formats._zstd import ZstdError
+
+    try:
+        yield from pieces
+    except (zlib.error, lzma.LZMAError, ZstdError, OSError, ValueError, EOFError, MemoryError, _FollowedError) as error:
+        ends.append(error)
+
+
+def _doubt(source: Source, method: bytes, end: Exception, size: int) -> Finding:
+    """What is wrong, in a finding of the ``size`` bytes that came out before the end.
+
+    Raises SourceError if there are none, or if the rest may be right, but needs too much memory to be unpacked here.
     """
+    from inspector.formats._zstd import ZstdRefusedError
 
-    def __init__(self, source: Source, method: bytes, progress: Progress) -> None:
-        self.failed: Exception | None = None
-        self.refused = False
-        self.behind: Span | None = None
-        self._source = source
-        self._method = method
-        self._progress = progress
-        self._pieces = self._zstd() if method == _ZSTD else self._streams(_new_unpacker(method))
+    name = visible(source.name)
+    if isinstance(end, _FollowedError):
+        (stop,) = end.args
+        follow = verb(source.size - stop, "follows", "follow")
+        sentence = f"{in_bytes(source.size - stop)} {follow} the compressed data of {name}."
+        return COMPRESSED_FOLLOWED.finding(f"{sentence} The data ends before byte {stop:,}.")
+    refused, reason = isinstance(end, ZstdRefusedError) or needs_too_much_memory(end), str(end).rstrip(".")
+    if isinstance(end, MemoryError):
+        reason = "it needs more memory than there is"
+    elif refused and method == _XZ:
+        reason = f"it needs more than {in_bytes(_MAX_LZMA_BYTES)} of memory"
+    if refused or not size:
+        raise SourceError(f"{name} cannot be unpacked: {reason}.") from end
+    only = f"only the first {in_bytes(size)} of what is inside could be unpacked."
+    if isinstance(end, EOFError):
+        return COMPRESSED_CUT_OFF.finding(f"{name} is cut off: {only}")
+    evidence = "Some of them may be wrong, for the checksum at the end of the data could not be compared."
+    return COMPRESSED_DAMAGED.finding(f"{name} is damaged: {only} {reason}. {evidence}", (Span(0, size),))
 
-    @property
-    def reason(self) -> str:
-        """Why it went no further, as the end of a sentence."""
-        if isinstance(self.failed, MemoryError):
-            return "it needs more memory than there is"
-        if self.refused and self._method == _XZ:
-            return f"it needs more than {in_bytes(_MAX_LZMA_BYTES)} of memory"
-        return str(self.failed).rstrip(".")
 
-    def pieces(self) -> Iterator[bytes]:
-        """What comes out."""
-        import lzma  # few files are unpacked
-        import zlib
+def _zstd(source: Source, progress: Progress) -> Iterator[bytes]:
+    from inspector.formats._zstd import Stream, ZstdError
 
-        from inspector.formats._zstd import ZstdError, ZstdRefusedError
-
+    stream = Stream(skippable=True)
+    for block in blocks(source, 0, source.size, _SLICE):
         try:
-            yield from self._pieces
-        except (zlib.error, lzma.LZMAError, ZstdError, OSError, ValueError, EOFError, MemoryError) as error:
-            self.failed = error
-            self.refused = isinstance(error, ZstdRefusedError) or needs_too_much_memory(error)
+            yield from stream.feed(block)
+        except ZstdError:
+            if not stream.whole or _method(source, stream.whole) == _ZSTD:
+                raise
+            raise _FollowedError(stream.whole) from None
+        progress.advance(len(block))
+    if not stream.ended:
+        raise EOFError("it is cut off")
 
-    def doubt(self, size: int) -> Finding | None:
-        """What is wrong, in a finding of the ``size`` bytes that came out; None if nothing is."""
-        name, all_of_it = visible(self._source.name), in_bytes(size)
-        if isinstance(self.failed, EOFError):
-            sentence = f"{name} is cut off: only the first {all_of_it} of what is inside could be unpacked."
-            return COMPRESSED_CUT_OFF.finding(sentence)
-        if self.failed is not None:
-            sentence = f"{name} is damaged: only the first {all_of_it} of what is inside could be unpacked."
-            evidence = "Some of them may be wrong, for the checksum at the end of the data could not be compared."
-            return COMPRESSED_DAMAGED.finding(f"{sentence} {self.reason}. {evidence}", (Span(0, size),))
-        if self.behind is not None:
-            follow = verb(self.behind.size, "follows", "follow")
-            sentence = f"{in_bytes(self.behind.size)} {follow} the compressed data of {name}."
-            return COMPRESSED_FOLLOWED.finding(f"{sentence} The data ends before byte {self.behind.start:,}.")
-        return None
 
-    def _zstd(self) -> Iterator[bytes]:
-        from inspector.formats._zstd import Stream, ZstdError
+def _streams(source: Source, method: bytes, progress: Progress) -> Iterator[bytes]:
+    """The content of compressed streams, one after another; zeros behind them are padding."""
+    import bz2  # few files are unpacked
+    import lzma
+    import zlib
 
-        stream = Stream(skippable=True)
-        for block in blocks(self._source, 0, self._source.size, _SLICE):
-            try:
-                yield from stream.feed(block)
-            except ZstdError:
-                if not stream.whole or _method(self._source, stream.whole) == _ZSTD:
-                    raise
-                self.behind = Span(stream.whole, self._source.size)
-                return
-            self._progress.advance(len(block))
-        if not stream.ended:
-            raise EOFError("it is cut off")
-
-    def _streams(self, new: Callable[[], Any]) -> Iterator[bytes]:
-        """The content of compressed streams, one after another; zeros behind them are padding."""
-        unpacker, begun, ended = new(), False, False
-        at = 0
-        for block in blocks(self._source, 0, self._source.size, _SLICE):
-            data = block
-            at += len(block)
-            while data:
-                if not begun and not (data := data.lstrip(b"\0")):
-                    break
-                place = at - len(data)
-                if ended and not begun and _method(self._source, place) != self._method:
-                    self.behind = Span(place, self._source.size)
-                    return
-                begun = True
-                yield from _fed(unpacker, data)
-                if unpacker.eof:
-                    data = unpacker.unused_data
-                    unpacker, begun, ended = new(), False, True
-                else:
-                    data = b""
-            self._progress.advance(len(block))
-        if begun:
-            raise EOFError("it is cut off")
+    unpackers: dict[bytes, Callable[[], Any]] = {
+        _GZIP: partial(zlib.decompressobj, 31),
+        _BZIP2: bz2.BZ2Decompressor,
+        _XZ: partial(lzma.LZMADecompressor, memlimit=_MAX_LZMA_BYTES),
+    }
+    unpacker, begun, at = unpackers[method](), False, 0
+    for block in blocks(source, 0, source.size, _SLICE):
+        data, at = block, at + len(block)
+        progress.advance(len(block))
+        while data:
+            if not begun and not (data := data.lstrip(b"\0")):
+                break
+            if not begun and _method(source, at - len(data)) != method:
+                raise _FollowedError(at - len(data))
+            begun = True
+            yield from _fed(unpacker, data)
+            data = unpacker.unused_data
+            if unpacker.eof:
+                unpacker, begun = unpackers[method](), False
+    if begun:
+        raise EOFError("it is cut off")
 
 
 def _fed(unpacker: Any, data: bytes) -> Iterator[bytes]:

@@ -77,15 +77,12 @@ class Layers:
 
     def __init__(self, files: int) -> None:
         self._all: dict[int, Layer] = {}
-        self._inner: set[int] = set()
         self._next = files
 
     def add_file(self, at: int, title: str, archive: Opened) -> None:
         """Add the file of an archive; the layer has the archive's number."""
-        if at not in self._all:
-            self._all[at] = Layer(
-                LayerInfo(at, LayerKind.FILE, title, archive.source.size), archive.source, archive, at
-            )
+        info = LayerInfo(at, LayerKind.FILE, title, archive.source.size)
+        self._all.setdefault(at, Layer(info, archive.source, archive, at))
 
     def __contains__(self, number: int) -> bool:
         return number in self._all
@@ -95,16 +92,15 @@ class Layers:
         return tuple(layer.info for _, layer in sorted(self._all.copy().items()))
 
     def __getitem__(self, number: int) -> Layer:
-        layer = self._all.get(number)
-        if layer is None:
+        if (layer := self._all.get(number)) is None:
             raise OperationError(f"Layer {number} does not exist.")
         return layer
 
     def add_inner(self, at: int, archive: Opened) -> bool:
         """Add the inner stream of an archive when it has one; returns whether it was added now."""
-        if archive.inner is None or at in self._inner:
+        known = (each.at for each in tuple(self._all.values()) if each.info.kind is LayerKind.INNER)
+        if archive.inner is None or at in known:
             return False
-        self._inner.add(at)
         self._add(LayerKind.INNER, "Inner stream", archive.inner, self._all[at], None)
         return True
 
@@ -260,13 +256,11 @@ class StreamMapping:
         """The stream spans of file spans; adjacent ones are merged."""
         found: list[Span] = []
         for span in spans:
-            moved = Span(self.position(span.start), self.position(span.stop))
-            if moved.size <= 0:
-                continue
-            if found and found[-1].stop == moved.start:
-                found[-1] = Span(found[-1].start, moved.stop)
-            else:
-                found.append(moved)
+            start, stop = self.position(span.start), self.position(span.stop)
+            if start < stop and found and found[-1].stop == start:
+                found[-1] = Span(found[-1].start, stop)
+            elif start < stop:
+                found.append(Span(start, stop))
         return tuple(found)
 
     def fields(self, fields: Sequence[Field]) -> Sequence[Field]:

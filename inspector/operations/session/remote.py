@@ -31,7 +31,7 @@ from inspector.sources.web.address import is_remote, is_web
 if TYPE_CHECKING:
     from inspector.sources.s3.responses import Page
 
-_BY_NAME = {
+_ACTIONS: dict[str | int, tuple[ErrorAction, ...]] = {
     "NoCredentialsError": (ErrorAction.CONNECTION, ErrorAction.UNSIGNED),
     "PartialCredentialsError": (ErrorAction.CONNECTION,),
     "ProfileNotFound": (ErrorAction.CONNECTION,),
@@ -48,16 +48,18 @@ _BY_NAME = {
     "EndpointConnectionError": (ErrorAction.RETRY, ErrorAction.CONNECTION),
     "ConnectTimeoutError": (ErrorAction.RETRY, ErrorAction.CONNECTION),
     "ResponseParserError": (ErrorAction.CONNECTION,),
-}
-_BY_STATUS = {
+    **dict.fromkeys(
+        ("ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "SignatureDoesNotMatch"),
+        (ErrorAction.RETRY, ErrorAction.CONNECTION),
+    ),
     301: (ErrorAction.REGION,),
     403: (ErrorAction.UNSIGNED, ErrorAction.CONNECTION),
     404: (ErrorAction.CONNECTION,),
     412: (ErrorAction.RELOAD,),
     416: (ErrorAction.RELOAD,),
 }
+"""What to do about an error, by its name or the status of its answer."""
 _RETRY = (ErrorAction.RETRY,)
-_CREDENTIAL_ERRORS = ("ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "SignatureDoesNotMatch")
 _SERVER, _PRECONDITION_FAILED, _NO_SUCH_RANGE = 500, 412, 416
 
 
@@ -69,11 +71,10 @@ def problem_of(error: SourceError, location: str, *, anonymous: bool) -> S3Probl
     if not isinstance(error, S3Error):
         return S3Problem(str(error), (ErrorAction.BROWSE if _is_address(location) else ErrorAction.CONNECTION,))
     region = _region(error)
-    actions = _actions(error)
-    if anonymous:
-        actions = tuple(each for each in actions if each is not ErrorAction.UNSIGNED)
-    if ErrorAction.REGION in actions and not region:
-        actions = (ErrorAction.CONNECTION,)
+    default = _RETRY if not error.status or error.status >= _SERVER else (ErrorAction.CONNECTION,)
+    useless = {ErrorAction.UNSIGNED: anonymous, ErrorAction.REGION: not region}
+    known = _ACTIONS.get(error.code) or _ACTIONS.get(error.status) or default
+    actions = tuple(each for each in known if not useless.get(each))
     return S3Problem(str(error), actions or (ErrorAction.CONNECTION,), region)
 
 
@@ -82,15 +83,6 @@ def _is_address(location: str) -> bool:
         return bool(parse(location).bucket)
     except SourceError:
         return False
-
-
-def _actions(error: S3Error) -> tuple[ErrorAction, ...]:
-    if error.code in _CREDENTIAL_ERRORS:
-        return (ErrorAction.RETRY, ErrorAction.CONNECTION)
-    known = _BY_NAME.get(error.code) or _BY_STATUS.get(error.status)
-    if known:
-        return known
-    return (ErrorAction.RETRY,) if not error.status or error.status >= _SERVER else (ErrorAction.CONNECTION,)
 
 
 def _region(error: S3Error) -> str:

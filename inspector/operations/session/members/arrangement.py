@@ -137,18 +137,13 @@ def names_of(location: Location, count: int) -> Names:
 def names_between(location: Location, at: int, first: int, stop: int) -> tuple[bytes | bytearray, Numbers]:
     """The whole paths of members ``[first, stop)`` of an archive: one after another, and where each ends."""
     members, folder = location.archives[at].members, location.folder(at)
-    if not members.as_appended:
+    if folder or not members.as_appended:
         names = [folder + members.path(index) for index in range(first, stop)]
         return b"".join(names), np.cumsum([len(name) for name in names], dtype=np.int64)
     start = members.path_stops[first - 1] if first else 0
     stops = np.array(members.path_stops[first:stop], np.int64) - start
     # A copy, as all columns are: while a view of one exists, the decoder could not append to it.
-    blob = members.paths[start : start + int(stops[-1])] if stop > first else b""
-    if not folder:
-        return blob, stops
-    starts = [0, *stops[:-1].tolist()]
-    paths = [folder + blob[begin:end] for begin, end in zip(starts, stops.tolist(), strict=False)]
-    return b"".join(paths), stops + len(folder) * np.arange(1, len(stops) + 1)
+    return members.paths[start : start + int(stops[-1])] if stop > first else b"", stops
 
 
 def column_of(location: Location, key: SortKey, count: int) -> Numbers:

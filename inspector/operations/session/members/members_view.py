@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -21,7 +23,7 @@ from inspector.operations.open.location import Location
 from inspector.operations.protocol.views import Chosen, MemberRow, Page, SortKey, TreeRow
 
 if TYPE_CHECKING:  # a snapshot imports this module
-    from inspector.operations.session.members.arrangement import Arrangement, Arranger
+    from inspector.operations.session.members.arrangement import Arrangement, Arranger, Numbers
     from inspector.operations.session.members.path_tree import PathTree, WorstBeneath
 
 MAX_ROWS = 10_000
@@ -45,7 +47,7 @@ class Marks:
         self.findings: tuple[Finding, ...] = tuple(archive.findings)
         self._size = archive.source.size
         self._merged = {
-            severity: _merged(
+            severity: united(
                 self.widened(span)
                 for finding in self.findings
                 if finding.severity is severity
@@ -69,32 +71,21 @@ class Marks:
 
     def of_spans(self, spans: Spans) -> Severity | None:
         """The worst severity of findings that overlap the spans."""
-        return next(
-            (severity for severity in Severity if any(_overlaps(self._merged[severity], s) for s in spans)), None
-        )
+        return next((each for each, marked in self._merged.items() if any(_overlaps(marked, s) for s in spans)), None)
 
     def at(self, offset: int) -> tuple[tuple[Severity, str], ...]:
         """Severity and message of the findings on a byte."""
-        found = []
-        for finding in self.findings:
-            if any(start <= offset < stop for start, stop in map(self.widened, finding.spans)):
-                found.append((finding.severity, finding.message))
-                if len(found) == MAX_FINDINGS_PER_BYTE:
-                    break
-        return tuple(found)
+        found = (
+            (finding.severity, finding.message)
+            for finding in self.findings
+            if any(start <= offset < stop for start, stop in map(self.widened, finding.spans))
+        )
+        return tuple(islice(found, MAX_FINDINGS_PER_BYTE))
 
 
-def _merged(spans: Iterable[Span]) -> tuple[list[int], list[int]]:
-    joined = united(spans)
-    return [span.start for span in joined], [span.stop for span in joined]
-
-
-def _overlaps(merged: tuple[Sequence[int], Sequence[int]], span: Span) -> bool:
-    starts, stops = merged
-    if span.size <= 0:
-        return False
-    at = bisect_right(stops, span.start)
-    return at < len(starts) and starts[at] < span.stop
+def _overlaps(marked: Sequence[Span], span: Span) -> bool:
+    at = bisect_right(marked, span.start, key=lambda each: each.stop)
+    return span.size > 0 and at < len(marked) and marked[at].start < span.stop
 
 
 class MembersView:
@@ -106,11 +97,9 @@ class MembersView:
     def __init__(self, location: Location, marks: Callable[[int], Marks]) -> None:
         self._location = location
         self._marks = marks
-        self._arranger: Arranger | None = None
         self._arrangement: Arrangement | None = None
         self._tree: PathTree | None = None
-        self._worst: WorstBeneath | None = None
-        self._worst_of: object = None
+        self._worst: tuple[object, WorstBeneath] | None = None
         self._one_at_a_time = threading.Lock()
 
     def arrange(self, filter_text: str, key: SortKey, descending: bool, progress: Progress) -> int:
@@ -121,7 +110,7 @@ class MembersView:
         with self._one_at_a_time:
             if filter_text or key in _EXACT:
                 learn_all(tuple(self._location.archives), progress)
-            arrangement = self._names().arrange(filter_text, key, descending, progress)
+            arrangement = self._arranger.arrange(filter_text, key, descending, progress)
             self._arrangement = arrangement
         return len(arrangement.order)
 
@@ -134,19 +123,23 @@ class MembersView:
             arrangement = self._arrangement
             count = self._location.members if arrangement is None else len(arrangement.rows)
             names = names_of(self._location, count)
-            order = self._names().name_order(names, progress)
+            order = self._arranger.name_order(names, progress)
             if arrangement is not None and len(arrangement.order) < count:
                 order = kept(order, arrangement.rows >= 0)
             tree = PathTree(names, order, self._location.path, progress)
             tree.count(0)  # splits the root here, because rows are requested without a job
             self._tree = tree
 
-    def _names(self) -> Arranger:
+    @cached_property
+    def _arranger(self) -> Arranger:
         from inspector.operations.session.members.arrangement import Arranger
 
-        if self._arranger is None:
-            self._arranger = Arranger(self._location)
-        return self._arranger
+        return Arranger(self._location)
+
+    @property
+    def _order(self) -> Sequence[int] | Numbers:
+        """The members shown, in their order."""
+        return range(self._location.members) if self._arrangement is None else self._arrangement.order
 
     def row(self, index: int) -> MemberRow:
         """One member; raises OperationError if there is none."""
@@ -169,10 +162,9 @@ class MembersView:
 
     def rows(self, first: int, count: int) -> Page[MemberRow]:
         """Rows of the flat table."""
-        order = None if self._arrangement is None else self._arrangement.order
-        total = self._location.members if order is None else len(order)
-        chosen = _clipped(first, count, total)
-        return Page(total, chosen.start, tuple(self.row(at if order is None else int(order[at])) for at in chosen))
+        order = self._order
+        chosen = _clipped(first, count, len(order))
+        return Page(len(order), chosen.start, tuple(self.row(int(order[at])) for at in chosen))
 
     def tree_rows(self, node: int, first: int, count: int) -> Page[TreeRow]:
         """Rows of a folder of the tree; none before it is built."""
@@ -199,14 +191,14 @@ class MembersView:
         archives = tuple(self._location.archives)
         verdicts = [bytes(archive.verdicts) for archive in archives]
         known = (id(tree), tuple(map(hash, verdicts)), tuple(len(archive.findings) for archive in archives))
-        if self._worst is None or known != self._worst_of:
+        if self._worst is None or known != self._worst[0]:
             first, whole, marked = 0, bytearray(), dict[int, Severity]()
             for at, archive in enumerate(archives):
                 whole += verdicts[at].ljust(len(archive.members), b"\0")
                 marked |= {first + local: severity for local, severity in self._marks(at).members.items()}
                 first += len(archive.members)
-            self._worst, self._worst_of = WorstBeneath(tree, bytes(whole), marked), known
-        return self._worst
+            self._worst = known, WorstBeneath(tree, bytes(whole), marked)
+        return self._worst[1]
 
     def numbers(self, chosen: Chosen) -> array[int]:
         """The numbers of the selected members, including those in folders."""
@@ -226,12 +218,9 @@ class MembersView:
 
     def _resolved(self, chosen: Chosen) -> tuple[array[int], list[int]]:
         """The selected members and tree folders, with rows resolved."""
-        order = None if self._arrangement is None else self._arrangement.order
-        total = self._location.members if order is None else len(order)
-        members, nodes = array("Q", chosen.members), list(chosen.nodes)
+        order, members, nodes = self._order, array("Q", chosen.members), list(chosen.nodes)
         for first, count in chosen.rows:
-            places = _clipped(first, count, total, total)
-            members.extend(places if order is None else map(int, order[places.start : places.stop]))
+            members.extend(map(int, order[max(0, first) : max(0, first + count)]))
         tree = self._tree
         for node, first, count in chosen.stretches if tree is not None else ():
             assert tree is not None

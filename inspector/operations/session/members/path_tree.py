@@ -49,13 +49,12 @@ class PathTree:
 
     def __init__(self, names: Names, sorted_names: NameOrder, path: Callable[[int], bytes], progress: Progress) -> None:
         progress.begin("Building the tree", len(sorted_names.order), "members")
-        self._count = len(names)
         self._path = path
-        self._order = sorted_names.order
+        self.order = sorted_names.order
         slashes = np.flatnonzero(np.frombuffer(names.blob, np.uint8) == SLASH)
-        rows = self._order
+        rows = self.order
         # In the order of the archive, because a million look-ups are twenty times faster when they come in order.
-        common = np.zeros(self._count, np.uint32)
+        common = np.zeros(len(names), np.uint32)
         common[rows] = sorted_names.common
         self._shared = _folder_length(slashes, names.starts, names.starts + common)[rows]
         progress.advance(0)
@@ -63,7 +62,6 @@ class PathTree:
         self._nodes = [Node(0, len(rows), 0)]
         self._numbers: dict[tuple[int, int], int] = {}
         self._branches: dict[int, Branch] = {}
-        self._inverse: Numbers | None = None
 
     def count(self, node: int) -> int:
         """How many rows a folder has; none for a node that does not exist."""
@@ -75,9 +73,9 @@ class PathTree:
         segment = int(branch.rows[row])
         start = int(branch.starts[segment])
         depth = self._nodes[node].depth
-        path = self._path(int(self._order[start]))
+        path = self._path(int(self.order[start]))
         if row >= branch.folders:
-            return visible(path[depth:]) or "‹no name›", -1, 1, int(self._order[start])
+            return visible(path[depth:]) or "‹no name›", -1, 1, int(self.order[start])
         child = self._child(node, segment)
         inside = self._nodes[child]
         name = visible(path[depth : inside.depth - 1]) or "/"
@@ -85,38 +83,23 @@ class PathTree:
 
     def members(self, node: int) -> Numbers:
         """All members beneath a folder, and its own one; none for a node that does not exist."""
-        if not 0 <= node < len(self._nodes):
-            return self._order[:0]
-        inside = self._nodes[node]
-        return self._order[inside.start - (inside.own is not None) : inside.stop]
+        return self.order[slice(*self.stretch(node))] if 0 <= node < len(self._nodes) else self.order[:0]
 
     def stretch(self, node: int) -> tuple[int, int]:
         """The sorted positions ``[start, stop)`` of the members beneath a folder, and its own one."""
         inside = self._nodes[node]
         return inside.start - (inside.own is not None), inside.stop
 
-    @property
-    def order(self) -> Numbers:
-        """The numbers of the members shown, sorted by path."""
-        return self._order
-
     def path(self, node: int) -> bytes:
         """The path of a folder, without the slash at its end; nothing for a node that does not exist."""
         if not 0 < node < len(self._nodes):
             return b""
-        inside = self._nodes[node]
-        return self._path(int(self._order[inside.start - (inside.own is not None)]))[: inside.depth - 1]
+        return self._path(int(self.members(node)[0]))[: self._nodes[node].depth - 1]
 
     def place(self, member: int) -> tuple[int, ...]:
         """The rows that lead from the root to a member; none where it is not shown."""
-        if self._inverse is None:
-            self._inverse = np.full(self._count, -1, np.int32)
-            self._inverse[self._order] = np.arange(len(self._order), dtype=np.int32)
-        at = int(self._inverse[member]) if 0 <= member < len(self._inverse) else -1
-        if at < 0:
-            return ()
-        found: list[int] = []
-        node = 0
+        at = next(iter(np.flatnonzero(self.order == member).tolist()), -1)
+        found, node = list[int](), 0
         while self._nodes[node].start <= at:
             branch = self._branch(node)
             segment = int(np.searchsorted(branch.starts, at, "right")) - 1
@@ -133,27 +116,23 @@ class PathTree:
             return known
         branch = self._branches[node]
         start, stop = int(branch.starts[segment]), int(branch.starts[segment + 1])
-        path = self._path(int(self._order[start]))
+        path = self._path(int(self.order[start]))
         depth = path.index(b"/", self._nodes[node].depth) + 1
-        own = int(self._order[start]) if len(path) == depth else None
+        own = int(self.order[start]) if len(path) == depth else None
         self._nodes.append(Node(start + (own is not None), stop, depth, own))
         self._numbers[node, segment] = len(self._nodes) - 1
         return len(self._nodes) - 1
 
     def _branch(self, number: int) -> Branch:
-        known = self._branches.get(number)
-        if known is None:
-            known = self._branches[number] = self._cut(self._nodes[number])
-        return known
-
-    def _cut(self, node: Node) -> Branch:
-        first, stop, depth = node.start, node.stop, node.depth
-        begins = self._shared[first:stop] <= depth
-        begins[:1] = True
-        starts = np.flatnonzero(begins) + first
-        inside = self._folder[starts] > depth
-        rows = np.concatenate((np.flatnonzero(inside), np.flatnonzero(~inside)))
-        return Branch(np.append(starts, stop), rows.astype(np.uint32), int(inside.sum()))
+        if number not in self._branches:
+            node = self._nodes[number]
+            begins = self._shared[node.start : node.stop] <= node.depth
+            begins[:1] = True
+            starts = np.flatnonzero(begins) + node.start
+            inside = self._folder[starts] > node.depth
+            rows = np.concatenate((np.flatnonzero(inside), np.flatnonzero(~inside)))
+            self._branches[number] = Branch(np.append(starts, node.stop), rows.astype(np.uint32), int(inside.sum()))
+        return self._branches[number]
 
 
 def _folder_length(slashes: Numbers, starts: Numbers, stops: Numbers) -> Numbers:
@@ -189,10 +168,10 @@ class WorstBeneath:
         self._places = {
             verdict: np.flatnonzero(sorted_verdicts == VERDICTS.index(verdict)) for verdict in _WORST_FIRST[:-1]
         }
-        self._marks = {}
-        for severity in (Severity.ERROR, Severity.WARNING):
-            numbers = np.fromiter((at for at, each in marked.items() if each is severity), np.int64)
-            self._marks[severity] = np.flatnonzero(np.isin(order, numbers)) if len(numbers) else numbers
+        self._marks = {
+            severity: np.flatnonzero(np.isin(order, [at for at, each in marked.items() if each is severity]))
+            for severity in (Severity.ERROR, Severity.WARNING)
+        }
 
     def verdict(self, node: int) -> tuple[Verdict, int]:
         """The worst verdict beneath a folder, and how many members have it."""
