@@ -15,7 +15,7 @@ from inspector.core.edit import Edit, EditError, OverlaySource, Patch
 from inspector.core.finding import brief
 from inspector.core.names import brief as brief_name
 from inspector.core.names import visible
-from inspector.core.numbers import count, in_bytes, plural, rounded, verb
+from inspector.core.numbers import count, in_bytes, rounded, verb
 from inspector.core.program.hints import Hint, already_exists, hint
 from inspector.core.program.progress import Cancelled, Progress, cancelling
 from inspector.core.repair import Companion, Fate, Repair
@@ -27,7 +27,7 @@ from inspector.formats.datas3t.decode import INDEX, TAR
 from inspector.operations.check.checking import left, state_of
 from inspector.operations.edit.plan_repairs import Plan, SiblingFile, kept_beside
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.jobs.targets import check_targets, new_archives
+from inspector.operations.jobs.targets import check_targets, new_archives, target_of
 from inspector.operations.protocol.edit_views import (
     MAX_REPORT_ROWS,
     RepairPlan,
@@ -36,16 +36,15 @@ from inspector.operations.protocol.edit_views import (
     WriteResult,
     done_sentence,
 )
-from inspector.sources.local.atomic import atomic_file
-from inspector.sources.local.changes.in_place import patched_copy, write
+from inspector.sources.local.changes.in_place import write
 from inspector.sources.local.changes.old_bytes import MAX_INLINE_BYTES, StoredBytes, forget_files, prune, store_detached
 from inspector.sources.local.disk_calls import Disk, reason
 from inspector.sources.local.file import FileSource
-from inspector.sources.s3.address import is_s3, parse
+from inspector.sources.s3.address import Address, is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection, Consent
 from inspector.sources.s3.source import RemoteSource, S3Source
-from inspector.sources.s3.uploads.pieces import Piece, bytes_sent, merged, pieces_of
-from inspector.sources.web.address import is_web, read_only
+from inspector.sources.s3.uploads.pieces import bytes_sent, merged, pieces_of
+from inspector.sources.web.address import read_only
 
 DOUBTFUL_SALVAGES = ("caf-salvage-doubtful",)
 """The codes of the salvages that write doubtful members too, under names that say so."""
@@ -251,7 +250,8 @@ def apply_plan(
     if not plan.repairs:
         raise OperationError(_sentence(plan))
     if copy:
-        return _repair_copy(plan, source, copy, progress, over=over, connection=connection)
+        save_copy(source, plan.edit or Edit("", (), source.size, source.size), copy, progress, over, connection, plan)
+        return WriteResult(f"The repaired copy is {visible(copy)}.", _lost(plan.repairs))
     result = WriteResult(done_sentence(plan.repairs[0].title))
     if plan.edit is not None:
         result = write_edit(source, plan.edit, progress, consents)
@@ -276,17 +276,6 @@ def _write_siblings(plan: Plan, source: Readable, progress: Progress, consents: 
     return tuple(filter(None, messages))
 
 
-def _repair_copy(
-    plan: Plan, source: Readable, copy: str, progress: Progress, *, over: bool, connection: Connection
-) -> WriteResult:
-    files = files_of_copy(plan)
-    if not over:
-        require_free(copy, files, connection)
-    save_copy(source, plan.edit or Edit("", (), source.size, source.size), copy, progress, over, connection)
-    _create_beside(copy, files, progress, connection, over=over)
-    return WriteResult(f"The repaired copy is {visible(copy)}.", _lost(plan.repairs))
-
-
 def save_copy(
     source: Readable,
     edit: Edit,
@@ -294,26 +283,59 @@ def save_copy(
     progress: Progress,
     over: bool,
     connection: Connection = DEFAULT,
+    plan: Plan | None = None,
 ) -> None:
-    """Write the archive with an edit applied to the file or object ``copy``; see apply_plan.
+    """Write the archive with an edit applied to the file or object ``copy``, and what a ``plan`` has beside it.
 
-    Raises OperationError, SourceError and Cancelled.
+    See apply_plan. Raises OperationError, SourceError and Cancelled.
     """
-    _require_other_target(source, copy)
-    if is_s3(copy):
+    beside = files_of_copy(plan) if plan is not None else ()
+
+    def patched() -> Iterator[bytes]:
         progress.begin("Writing the copy", edit.new_size)
-        _create(copy, _patched(source, edit, progress), progress, connection, over=over)
-        return
-    with cancelling(progress):
-        patched_copy(source, edit, Path(copy), progress, replace=over)
+        for piece in blocks(OverlaySource(source, edit), 0, edit.new_size):
+            yield piece
+            progress.advance(len(piece))
+        if progress.done != edit.new_size:
+            raise SourceError(
+                f"No copy was written: {visible(source.name.rpartition('/')[2])} ends after {progress.done:,} bytes "
+                f"now, and had {source.size:,} when it was opened. Open it again."
+            )
+
+    _write_copy(source, copy, patched(), beside, progress, connection, over=over)
 
 
-def _patched(source: Source, edit: Edit, progress: Progress) -> Iterator[bytes]:
-    for piece in blocks(OverlaySource(source, edit), 0, edit.new_size):
-        yield piece
-        progress.advance(len(piece))
-    if progress.done != edit.new_size:
-        raise SourceError(f"No copy was written: {visible(source.name)} ends after {progress.done:,} bytes now.")
+def _write_copy(
+    source: Readable,
+    copy: str,
+    pieces: Iterable[bytes],
+    beside: Sequence[SiblingFile],
+    progress: Progress,
+    connection: Connection,
+    *,
+    over: bool,
+) -> None:
+    """Write another file or object than the archive, and then what belongs beside it. Raises as save_copy does."""
+    if is_s3(copy):
+        same = isinstance(source, S3Source) and parse(copy) == source.address
+    else:
+        same = isinstance(source, FileSource) and Path(copy).exists() and source.path.samefile(copy)
+    if same:
+        raise OperationError(f"{visible(copy)} is the archive itself. Choose another name.")
+    places = {sibling_name(copy, each): each for each in beside}
+    for place in () if over else places:
+        if is_s3(place):
+            from inspector.sources.s3.uploads.new_objects import NewObjects  # loads boto3
+
+            NewObjects(connection).see_that_it_is_free(parse(place))
+        elif os.path.lexists(place):
+            raise SourceError(already_exists(visible(place)))
+    _create(copy, pieces, progress, connection, over=over)
+    for place, each in places.items():
+        try:
+            _create(place, _pieces(each, progress), progress, connection, over=over)
+        except SourceError as error:
+            raise SourceError(f"{visible(copy)} is written, but not what belongs beside it: {error}") from error
 
 
 def _create(place: str, pieces: Iterable[bytes], progress: Progress, connection: Connection, *, over: bool) -> None:
@@ -321,41 +343,14 @@ def _create(place: str, pieces: Iterable[bytes], progress: Progress, connection:
 
     Raises OperationError, SourceError and Cancelled: then none is created.
     """
+    target = target_of(place)
     with cancelling(progress):
-        if not is_s3(place):
-            with atomic_file(Path(place), replace=over) as file:
-                for piece in pieces:
-                    file.write(piece)
-            return
-        check_targets([parse(place)], overwrite=over, connection=connection)
-    with new_archives(parse(place), progress, overwrite=over, connection=connection) as objects:
-        out = objects.add(parse(place))
-        for piece in pieces:
-            out.write(piece)
-
-
-def _create_beside(
-    copy: str, files: Sequence[SiblingFile], progress: Progress, connection: Connection, *, over: bool
-) -> None:
-    """Write the files beside a copy that is written by then. Raises OperationError, SourceError and Cancelled."""
-    for each in files:
-        try:
-            _create(sibling_name(copy, each), _pieces(each, progress), progress, connection, over=over)
-        except SourceError as error:
-            raise SourceError(f"{visible(copy)} is written, but not what belongs beside it: {error}") from error
-
-
-def _require_other_target(source: Readable, copy: str) -> None:
-    """Raise OperationError if a copy would replace the archive itself, SourceError if it would be on the web."""
-    if is_web(copy):
-        raise read_only(copy)
-    if is_s3(copy):
-        same = isinstance(source, S3Source) and parse(copy) == source.address
-    else:
-        target = Path(copy)
-        same = isinstance(source, FileSource) and target.exists() and target.samefile(source.path)
-    if same:
-        raise OperationError(f"{visible(copy)} is the archive itself. Choose another name.")
+        if isinstance(target, Address):
+            check_targets([target], overwrite=over, connection=connection)
+        with new_archives(target, progress, overwrite=over, connection=connection) as files:
+            out = files.add(target)
+            for piece in pieces:
+                out.write(piece)
 
 
 def save_salvage(
@@ -373,12 +368,8 @@ def save_salvage(
     """
     if plan.salvage is None or plan.salvage.content is None:
         raise OperationError("There is nothing to save to a new archive.")
-    _require_other_target(source, copy)
     along = [kept_beside(each.suffix, each.instead_of, each.content(progress)) for each in plan.salvage.along]
-    if not over:
-        require_free(copy, along, connection)
-    _create(copy, plan.salvage.content(progress), progress, connection, over=over)
-    _create_beside(copy, along, progress, connection, over=over)
+    _write_copy(source, copy, plan.salvage.content(progress), along, progress, connection, over=over)
     saved = _saved(plan)
     sentence = f"{saved[0].upper()}{saved[1:]} is saved in {visible(copy)}."
     if plan.salvage.code == SPLIT_CODE:
@@ -457,20 +448,6 @@ def _keep(old: Source, new: Source, path: str, progress: Progress) -> str:
     return f"The old {name} is stored in {visible(str(stored.entry))}."
 
 
-def require_free(copy: str, files: Sequence[SiblingFile], connection: Connection) -> None:
-    """Raise SourceError if one of these files exists beside the copy already."""
-    if is_web(copy):
-        raise read_only(copy)
-    for each in files:
-        place = sibling_name(copy, each)
-        if is_s3(copy):
-            from inspector.sources.s3.uploads.new_objects import NewObjects  # loads boto3
-
-            NewObjects(connection).see_that_it_is_free(parse(place))
-        elif os.path.lexists(place):
-            raise SourceError(already_exists(visible(place)))
-
-
 def _old(plan: Plan, beside: SiblingFile) -> Source | None:
     """The existing file that the format found, None without one."""
     place = (beside.suffix, beside.instead_of)
@@ -509,7 +486,11 @@ def sending_lines(source: S3Source, edit: Edit, consents: Consent = Consent.NONE
     """What writing an edit sends and what the server copies, in lines; ``planned``: in the conditional."""
     pieces = pieces_of(edit, whole=Consent.WHOLE in consents)
     sent = bytes_sent(pieces)
-    lines = [f"bytes {piece.start:,} to {piece.stop:,}: {_action(piece)}" for piece in merged(pieces)]
+    actions = {True: "copied by the server", False: "read and sent again"}
+    lines = [
+        f"bytes {piece.start:,} to {piece.stop:,}: {rounded(piece.size)}, {actions[piece.copied]}"
+        for piece in merged(pieces)
+    ]
     are, is_ = ("would be", "would be") if planned else ("are", "is")
     total = f"In all {sent:,} of {edit.new_size:,} bytes {are} read and sent again."
     is_one = not any(piece.copied for piece in pieces) and len(pieces) < 2
@@ -519,11 +500,6 @@ def sending_lines(source: S3Source, edit: Edit, consents: Consent = Consent.NONE
         total if sent else f"No byte of {edit.new_size:,} {is_} sent.",
         f"It takes {how}, and counts only if the object still has the ETag {visible(source.etag)} (If-Match).",
     ]
-
-
-def _action(piece: Piece) -> str:
-    size = rounded(piece.size)
-    return f"{size}, copied by the server" if piece.copied else f"{size}, read and sent again"
 
 
 def write_edit_to_s3(
@@ -555,21 +531,13 @@ def write_edit_to_s3(
         forget_files(stored.files, Disk())
         raise
     prune(Disk())
-    text = _sent_text(sent.pieces)
+    parts = count(sum(not piece.copied for piece in sent.pieces), "part")
+    text = f"{rounded(bytes_sent(sent.pieces))} sent in {parts}"
+    if copied := sum(piece.size for piece in sent.pieces if piece.copied):
+        text += f", {rounded(copied)} copied by the server"
     if stored.cut is not None:
         text += f", {rounded(cut)} cut off, kept in {visible(stored.cut.path)}"
     if sent.before:
         text += f", in place of the version {visible(sent.before)}, which the bucket keeps"
     warnings = (*sent.warnings, *filter(None, (stored.warning,)))
     return WriteResult(done_sentence(edit.label, text), warnings, edit.reverted(dropped), stored.cut)
-
-
-def _sent_text(pieces: tuple[Piece, ...]) -> str:
-    copied = sum(piece.size for piece in pieces if piece.copied)
-    text = plural(
-        "{size} sent in {number} part",
-        "{size} sent in {number} parts",
-        sum(not piece.copied for piece in pieces),
-        size=rounded(bytes_sent(pieces)),
-    )
-    return f"{text}, {rounded(copied)} copied by the server" if copied else text

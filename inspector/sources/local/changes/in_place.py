@@ -1,4 +1,4 @@
-"""Change an archive in place, with a journal; no other module does. Or write a patched copy.
+"""Change an archive in place, with a journal; no other module does.
 
 A change is compared with the file on disk, its old bytes go into the store (old_bytes.py), a journal is written, then
 the change, which is read back before the journal is removed. After a crash at any moment, recovery.py uses the journal
@@ -12,11 +12,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from inspector.core.edit import CutBytes, Edit, EditError, OverlaySource
+from inspector.core.edit import CutBytes, Edit, EditError
 from inspector.core.names import visible
-from inspector.core.program.progress import Progress
-from inspector.core.source import Source, SourceError, blocks
-from inspector.sources.local.atomic import atomic_file
 from inspector.sources.local.changes.append import forget_intent
 from inspector.sources.local.changes.journal import (
     MAX_DROPPED_BYTES,
@@ -31,7 +28,7 @@ from inspector.sources.local.changes.journal import (
 from inspector.sources.local.changes.locked_file import LockedFile, locked
 from inspector.sources.local.changes.old_bytes import StoredBytes, forget_files, prune, store_old_bytes
 from inspector.sources.local.disk_calls import Disk, read_all, reason
-from inspector.sources.local.file import FileSource, Identity
+from inspector.sources.local.file import Identity
 
 
 class Written(Struct, frozen=True):
@@ -150,23 +147,3 @@ def _partial_failure(file: LockedFile, place: Path, why: str, back: str) -> str:
         f"{file.name} is partly changed: writing failed ({why}), and the old bytes could not be restored ({back}). Its "
         f"journal, {visible(str(place))}, has both states: open the archive again to finish the change or roll it back."
     )
-
-
-def patched_copy(source: Source, edit: Edit, target: Path, progress: Progress, *, replace: bool = False) -> None:
-    """Write the changed archive to ``target``, whole or not at all; ``replace`` an existing file.
-
-    Raises SourceError, also if ``target`` is the archive itself, and Cancelled.
-    """
-    with contextlib.suppress(OSError, ValueError):  # the target does not exist
-        if isinstance(source, FileSource) and Identity.of(target.stat()).same_file(source.identity):
-            raise SourceError(f"{visible(target.name)} is the archive itself: choose another name for the copy.")
-    progress.begin("Writing the copy", edit.new_size)
-    with atomic_file(target, replace=replace) as out:
-        for piece in blocks(OverlaySource(source, edit), 0, edit.new_size):
-            out.write(piece)
-            progress.advance(len(piece))
-        if progress.done != edit.new_size:
-            raise SourceError(
-                f"No copy was written: {visible(source.name.rpartition('/')[2])} ends after {progress.done:,} bytes "
-                f"now, and had {source.size:,} when it was opened. Open it again."
-            )

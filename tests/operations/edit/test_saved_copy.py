@@ -11,17 +11,25 @@ import pytest
 
 from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.sources.local.changes.in_place import patched_copy
+from inspector.operations.edit.apply_repairs import save_copy
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.sources.local.file import FileSource
 from tests.sources.disks import CONTENT, EDITS, after, names
 
 THREE = EDITS["three"]
 
 
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "archive.tacozip"
+    path.write_bytes(CONTENT)
+    return path
+
+
 @pytest.mark.parametrize("name", EDITS)
 def test_a_patched_copy_is_what_the_edit_would_leave(name: str, path: Path) -> None:
     target, progress = path.with_name("copy"), Progress()
-    patched_copy(FileSource(path), EDITS[name], target, progress)
+    save_copy(FileSource(path), EDITS[name], str(target), progress, over=False)
     assert target.read_bytes() == after(EDITS[name])
     assert path.read_bytes() == CONTENT
     assert progress.done == progress.total == EDITS[name].new_size
@@ -31,8 +39,8 @@ def test_a_copy_never_takes_the_archives_place(path: Path) -> None:
     path.with_name("link").symlink_to(path.name)
     os.link(path, path.with_name("hard"))
     for name in (path.name, "link", "hard"):
-        with pytest.raises(SourceError, match="is the archive itself"):
-            patched_copy(FileSource(path), THREE, path.with_name(name), Progress(), replace=True)
+        with pytest.raises(OperationError, match="is the archive itself"):
+            save_copy(FileSource(path), THREE, str(path.with_name(name)), Progress(), over=True)
     assert path.read_bytes() == CONTENT
 
 
@@ -40,8 +48,8 @@ def test_a_copy_replaces_a_file_only_where_that_is_said(path: Path) -> None:
     target = path.with_name("copy")
     target.write_bytes(b"other")
     with pytest.raises(SourceError, match="already"):
-        patched_copy(FileSource(path), THREE, target, Progress())
-    patched_copy(FileSource(path), THREE, target, Progress(), replace=True)
+        save_copy(FileSource(path), THREE, str(target), Progress(), over=False)
+    save_copy(FileSource(path), THREE, str(target), Progress(), over=True)
     assert target.read_bytes() == after(THREE)
 
 
@@ -49,10 +57,10 @@ def test_a_copy_that_is_cancelled_or_whose_source_shrinks_leaves_nothing(path: P
     source, progress = FileSource(path), Progress()
     progress.cancel()
     with pytest.raises(Cancelled):
-        patched_copy(source, THREE, path.with_name("copy"), progress)
+        save_copy(source, THREE, str(path.with_name("copy")), progress, over=False)
     os.truncate(path, 500)
     with pytest.raises(SourceError, match="ends after 500 bytes now"):
-        patched_copy(source, THREE, path.with_name("copy"), Progress())
+        save_copy(source, THREE, str(path.with_name("copy")), Progress(), over=False)
     assert names(path) == [path.name]
 
 
@@ -61,15 +69,15 @@ import resource, signal, sys
 from pathlib import Path
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
+from inspector.operations.edit.apply_repairs import save_copy
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.changes.in_place import patched_copy
 from tests.sources.disks import EDITS
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))
 path = Path(sys.argv[1])
 try:
-    patched_copy(FileSource(path), EDITS["three"], path.with_name("copy"), Progress())
+    save_copy(FileSource(path), EDITS["three"], str(path.with_name("copy")), Progress(), over=False)
 except SourceError as error:
     print(error)
 """
