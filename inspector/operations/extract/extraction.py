@@ -18,7 +18,7 @@ from inspector.core.archive import Archive
 from inspector.core.finding import Finding
 from inspector.core.format import MemberError, one_group
 from inspector.core.names import visible
-from inspector.core.numbers import count, grouped, in_bytes, plural, rounded
+from inspector.core.numbers import count, grouped, in_bytes, rounded, verb
 from inspector.core.program.progress import Cancelled, Progress, Quiet
 from inspector.core.source import Source, SourceError, change_of
 from inspector.operations.extract.extraction_plan import Batch, Planner
@@ -131,13 +131,7 @@ class Extraction:
             )
         changes = tuple(_changes(self._selections))
         missing = (planner.conflicts_left, planner.refused.count, plan.doubtful.count, self._damaged.count)
-        sentence = plural(
-            "{number} file, {size}, was extracted to {folder}.",
-            "{number} files, {size}, were extracted to {folder}.",
-            self._files,
-            size=rounded(self._size),
-            folder=plan.folder,
-        )
+        were = verb(self._files, "was", "were")
         return ExtractionResult(
             plan.folder,
             self._files,
@@ -151,7 +145,7 @@ class Extraction:
             self._unproved,
             stopped,
             not (any(missing) or stopped or planner.damage() or changes),
-            sentence,
+            f"{count(self._files, 'file')}, {rounded(self._size)}, {were} extracted to {plan.folder}.",
         )
 
     def _planned(self, progress: Progress) -> Planner:
@@ -215,7 +209,10 @@ class Extraction:
             assert isinstance(own, Opened)
             try:
                 with self._destination() as destination:
-                    self._groups(batch, waiting, _Lane(own, destination, errors, Quiet(self._advance)))
+                    lane = _Lane(own, destination, errors, Quiet(self._advance))
+                    for group in waiting:  # each thread takes the next one: a list's iterator gives none twice
+                        for member in group:
+                            self._file(batch, member, lane)
             except BaseException:
                 self._stop.set()
                 raise
@@ -230,8 +227,8 @@ class Extraction:
             finally:
                 self._stop.set()
         failures = [failure for each in running if (failure := each.exception()) is not None]
-        for failure in sorted(failures, key=lambda each: isinstance(each, Cancelled))[:1]:
-            raise failure
+        if failures:
+            raise min(failures, key=lambda each: isinstance(each, Cancelled))
 
     def _advance(self, size: int) -> None:
         """Count written bytes, and wait while paused; raises Cancelled, also once another thread has failed."""
@@ -240,15 +237,6 @@ class Extraction:
         if self._stop.is_set():
             raise Cancelled
 
-    def _groups(self, batch: Batch, waiting: Iterator[list[int]], lane: _Lane) -> None:
-        """Write one group of files after another, until other threads have taken the rest."""
-        while True:
-            with self._lock:
-                group = next(waiting, None)
-            if group is None:
-                return
-            for member in group:
-                self._file(batch, member, lane)
 
     def _file(self, batch: Batch, member: int, lane: _Lane) -> None:
         """Write one file, or add why it was not written or not kept."""
