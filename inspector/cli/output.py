@@ -42,6 +42,9 @@ _MAX_INLINE_BYTES = 1 << 16
 """Old bytes that JSON contains; of more it has the size, the hash and where they are kept."""
 _BAR = r"\[[# ]*\] "
 _QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
+_AS_JSON: ContextVar[bool] = ContextVar("as_json", default=False)
+_waiting: list[str] = []
+"""Text for standard output that is not written yet."""
 
 
 class OutputError(Exception):
@@ -69,52 +72,36 @@ def put(data: bytes) -> None:
         sys.stdout.buffer.write(data)
 
 
+def emit(*text: str) -> None:
+    """Add text to what is printed next; line ends are the caller's."""
+    _waiting.extend(text)
+    if len(_waiting) >= _MAX_BUFFERED_LINES:
+        _push()
+
+
+def say(line: str) -> None:
+    """Add a line that only people read."""
+    if not _AS_JSON.get():
+        emit(f"{line}\n")
+
+
+def show(found: Mapping[str, Any], *lines: str) -> None:
+    """Add a value as the user asked for it: one JSON object on one line, or these lines of text."""
+    emit(f"{json.dumps(found)}\n" if _AS_JSON.get() else "".join(f"{line}\n" for line in lines))
+
+
 def flush() -> None:
-    """Flush standard output; raises as ``put`` does."""
+    """Print what was added and flush standard output; raises as ``put`` does."""
+    _push()
     with _as_output_error():
         sys.stdout.flush()
 
 
-class Lines:
-    """Buffered text for standard output; a context manager that flushes at its end, also after an exception."""
-
-    def __init__(self, *, as_json: bool = False) -> None:
-        self.as_json = as_json
-        self._pieces: list[str] = []
-        # Names are printable by now, but the terminal's encoding may still lack some of their characters.
-        self._encoding = sys.stdout.encoding or "utf-8"
-
-    def write(self, *text: str) -> None:
-        """Add text; line ends are the caller's."""
-        self._pieces += text
-        if len(self._pieces) >= _MAX_BUFFERED_LINES:
-            self._push()
-
-    def say(self, line: str) -> None:
-        """Add a line that only people read."""
-        if not self.as_json:
-            self.write(f"{line}\n")
-
-    def row(self, found: Mapping[str, Any], *lines: str) -> None:
-        """Add a value as the user asked for it: one JSON object on one line, or these lines of text."""
-        self.write(f"{json.dumps(found)}\n" if self.as_json else "".join(f"{line}\n" for line in lines))
-
-    def flush(self) -> None:
-        """Write the buffer and flush standard output; raises as ``put`` does."""
-        self._push()
-        flush()
-
-    def _push(self) -> None:
-        text, self._pieces = "".join(self._pieces), []
-        put(text.encode(self._encoding, "backslashreplace"))
-
-    def __enter__(self) -> Lines:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.flush()
+def _push() -> None:
+    text = "".join(_waiting)
+    _waiting.clear()
+    # Names are printable by now, but the terminal's encoding may still lack some of their characters.
+    put(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
 
 
 def json_text(value: Any) -> str:
@@ -134,7 +121,9 @@ def json_text(value: Any) -> str:
 
 
 def complain(sentence: str) -> None:
-    """Print why something was not done on standard error, with credentials removed from it."""
+    """Print why something was not done on standard error, with credentials removed from it, after what was added."""
+    if _waiting:
+        flush()
     line = f"{PROGRAM}: {visible(strip_credentials(sentence))}"
     print(painted_message(line) if wants_colour(sys.stderr) else line, file=sys.stderr)
 
@@ -146,26 +135,26 @@ def remark(sentence: str) -> None:
 
 
 @contextmanager
-def under_quiet(*, quiet: bool) -> Iterator[None]:
-    """Within the block, with ``quiet``, print no remarks and no progress."""
-    before = _QUIET.set(quiet)
+def printing(*, quiet: bool, as_json: bool) -> Iterator[None]:
+    """Within the block, with ``quiet``, print no remarks and no progress; ``as_json``: rows are objects."""
+    before, was_json = _QUIET.set(quiet), _AS_JSON.set(as_json)
     try:
         yield
     finally:
         _QUIET.reset(before)
+        _AS_JSON.reset(was_json)
 
 
 # ---- results of create and append --------------------------------------------------------------------------------
 
 
-def print_created(created: Created, *, as_json: bool) -> None:
+def print_created(created: Created) -> None:
     """Print the result as a sentence, or as one JSON object per archive; warnings go to standard error."""
     for warning in created.warnings:
         remark(warning)
-    with Lines(as_json=as_json) as out:
-        for each in created.archives if as_json else ():
-            out.row({"source": each.path, "members": each.members, "bytes": each.size})
-        out.say(visible(created.sentence))
+    for each in created.archives:
+        show({"source": each.path, "members": each.members, "bytes": each.size})
+    say(visible(created.sentence))
 
 
 # ---- the writes of an edit ---------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from typing import Any
 
 from inspector.cli.bootstrap import FINE, INTERRUPTED, UNREADABLE
 from inspector.cli.options import MESSAGES, STANDARD_INPUT, add_to, hint_texts_for, with_debug_target
-from inspector.cli.output import OutputError, close_output, complain, flush, remark, under_quiet
+from inspector.cli.output import OutputError, close_output, complain, flush, printing, remark
 from inspector.cli.parser import COMMANDS, PROGRAM, DiscreetParser, description, epilog
 from inspector.core import limits
 from inspector.core.program.hints import using_hints
@@ -100,7 +100,7 @@ def run_command(arguments: Sequence[str]) -> int:
     options = command_parser(name).parse_args(with_debug_target(arguments[1:]))
     _enter_addresses(options)
     with ExitStack() as stack:
-        stack.enter_context(under_quiet(quiet=options.quiet))
+        stack.enter_context(printing(quiet=options.quiet, as_json=getattr(options, "json", False)))
         try:
             stack.enter_context(logging_to(options.debug or os.environ.get(VARIABLE, ""), "terminal"))
         except LogError as error:
@@ -128,9 +128,11 @@ def _run_parsed(name: str, options: argparse.Namespace) -> int:
     # SIGTERM ends the work like Ctrl+C does, so that unfinished files are removed.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with using_hints(hint_texts_for(options)):
-            status = _module(name).run(options)
-        flush()
+        try:
+            with using_hints(hint_texts_for(options)):
+                status = _module(name).run(options)
+        finally:
+            flush()
     except _expected() as error:
         _LOG.debug("it failed", exc_info=True)
         complain(str(error))

@@ -42,4 +42,4 @@ def run(options: argparse.Namespace) -> None:
             rca_options(options.level, options.hash_convention, options.accept),
             connection=connection_of(options),
         )
-    print_created(created, as_json=options.json)
+    print_created(created)

@@ -12,7 +12,7 @@ from pathlib import Path
 from inspector.cli.bootstrap import FINE, UNREADABLE
 from inspector.cli.commands.check import WorstStatus, report_skipped, status_of
 from inspector.cli.options import CONNECTION, Option, connection_of, json_option, location, one_or_more
-from inspector.cli.output import Lines, ProgressBar, complain, json_text
+from inspector.cli.output import ProgressBar, complain, emit, flush, json_text
 from inspector.core.numbers import count
 from inspector.core.program.progress import Progress
 from inspector.operations.audit.audit import Plan, prepare
@@ -44,9 +44,10 @@ def run(options: argparse.Namespace) -> int:
     """Audit a location and return the exit status: that of its worst archive."""
     path = Path(options.results) if options.results else None
     worst = WorstStatus()
-    with worst, Results(path) as results, Lines() as out:
-        summed = _audited(options, results, out, worst)
-        out.write(f"{json_text(as_object(summed))}\n" if options.json else as_text(summed))
+    with worst, Results(path) as results:
+        summed = _audited(options, results, worst)
+        emit(f"{json_text(as_object(summed))}\n" if options.json else as_text(summed))
+        flush()
     if worst.cut_off:
         return worst.status
     if summed.all == Amount():
@@ -55,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     return max((status_of(state, options.strict) for state in summed.states), default=FINE)
 
 
-def _audited(options: argparse.Namespace, results: Results, out: Lines, worst: WorstStatus) -> Summary:
+def _audited(options: argparse.Namespace, results: Results, worst: WorstStatus) -> Summary:
     """Check what is left to check, and with ``--json`` print the result of each archive."""
     progress, skipped, done, read = Progress(), list[str](), 0, 0
     plan = Plan((options.location,), options.quick, connection_of(options))
@@ -64,7 +65,7 @@ def _audited(options: argparse.Namespace, results: Results, out: Lines, worst: W
     with nullcontext() if options.json and sys.stdout.isatty() else bar:
         todo = prepare(plan, results, progress, skipped)
         if options.json:
-            _write(out, results.results(f"WHERE state <> '{NO_ARCHIVE}' ORDER BY location"))
+            _write(results.results(f"WHERE state <> '{NO_ARCHIVE}' ORDER BY location"))
         began = time.monotonic()
         try:
             with closing(_work(options, plan, results, progress)) as work:
@@ -72,7 +73,7 @@ def _audited(options: argparse.Namespace, results: Results, out: Lines, worst: W
                     done, read = done + 1, read + result.read
                     worst.add(status_of(result.state, options.strict))
                     if options.json:
-                        _write(out, (result,))
+                        _write((result,))
         except KeyboardInterrupt:
             _report_interruption(options, results)
             raise
@@ -86,11 +87,11 @@ def _work(options: argparse.Namespace, plan: Plan, results: Results, progress: P
     return run_audit(plan, results, progress, options.workers)
 
 
-def _write(out: Lines, results: Iterator[Result] | tuple[Result]) -> None:
+def _write(results: Iterator[Result] | tuple[Result]) -> None:
     for result in results:
         if result.state != NO_ARCHIVE:
-            out.write(f"{json_text(result.as_object())}\n")
-    out.flush()
+            emit(f"{json_text(result.as_object())}\n")
+    flush()
 
 
 def _report_interruption(options: argparse.Namespace, results: Results) -> None:

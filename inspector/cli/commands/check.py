@@ -19,13 +19,15 @@ from inspector.cli.archives import standard_input
 from inspector.cli.bootstrap import CUT_OFF, FINE, NOT_SOUND, UNREADABLE
 from inspector.cli.options import CONNECTION, JSON, PROGRESS, STANDARD_INPUT, Option, connection_of
 from inspector.cli.output import (
-    Lines,
     ProgressBar,
     close_output,
     complain,
+    emit,
+    flush,
     paced_line,
     painted_report,
     remark,
+    show,
     wants_colour,
 )
 from inspector.core.names import visible
@@ -86,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
     workers = 1 if STANDARD_INPUT in options.locations else 0
     checking = report.check(targets, kind, progress) if report else check_many(targets, kind, progress, workers)
     line = paced_line()  # of all bars together: the rate is that of the whole check
-    with worst, Lines() as out, closing(checking) as outcomes:
+    with worst, closing(checking) as outcomes:
         while True:
             with ProgressBar(progress, line, options.progress):
                 outcome = next(outcomes, None)
@@ -97,8 +99,8 @@ def run(options: argparse.Namespace) -> int:
                 continue
             checked += 1
             worst.add(status_of(outcome.result.state, options.strict))
-            out.write(painted_report(outcome.report) if coloured else outcome.report)
-            out.flush()
+            emit(painted_report(outcome.report) if coloured else outcome.report)
+            flush()
     if report is not None:
         with ProgressBar(progress):
             report.write(progress)
@@ -191,13 +193,12 @@ def status_of(state: str, strict: bool) -> int:
 def _run_by_checksum(options: argparse.Namespace) -> int:
     """Compare checksums at every location and return the exit status: that of the worst one. Raises SourceError."""
     status = FINE
-    with Lines(as_json=options.json) as out:
-        for location in options.locations:
-            with ProgressBar(Progress()) as progress:
-                result = prove(location, progress, connection_of(options))
-            status = max(status, _PROOF_STATUS[result.proof])
-            out.row(_proof_object(location, result), visible(result.sentence))
-            out.flush()
+    for location in options.locations:
+        with ProgressBar(Progress()) as progress:
+            result = prove(location, progress, connection_of(options))
+        status = max(status, _PROOF_STATUS[result.proof])
+        show(_proof_object(location, result), visible(result.sentence))
+        flush()
     return status
 
 

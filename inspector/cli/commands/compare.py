@@ -17,7 +17,7 @@ from inspector.cli.options import (
     non_empty_name,
     one_or_more,
 )
-from inspector.cli.output import Lines, ProgressBar, complain, json_text, remark
+from inspector.cli.output import ProgressBar, complain, json_text, remark, show
 from inspector.cli.write_options import REMOVE_UNFINISHED, handle_unfinished_beside
 from inspector.core.names import visible
 from inspector.core.numbers import count
@@ -80,20 +80,19 @@ def run(options: argparse.Namespace) -> int:
     versions = AS_IT_IS, AS_IT_IS
     if options.before is not None:
         versions = _before(options.location, options.before, connection), AS_IT_IS
-    with Lines(as_json=options.json) as out:
-        for other in options.others or [options.location]:
-            with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
-                each = compare(
-                    options.location,
-                    other,
-                    progress,
-                    connection,
-                    levels=levels,
-                    quick=options.quick,
-                    versions=versions,
-                )
-            _print(out, each, among_several=len(options.others) > 1)
-            found.append(each)
+    for other in options.others or [options.location]:
+        with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
+            each = compare(
+                options.location,
+                other,
+                progress,
+                connection,
+                levels=levels,
+                quick=options.quick,
+                versions=versions,
+            )
+        _print(each, among_several=len(options.others) > 1)
+        found.append(each)
     if options.to is not None:
         _combine(found, options)
     return NOT_SOUND if any(each.summary.equal is False for each in found) else FINE
@@ -107,13 +106,13 @@ def _before(location: str, number: int, connection: Connection) -> Version:
     return Version(f"before write {number}", edits_before(location, number - 1, place))
 
 
-def _print(out: Lines, found: Comparison, *, among_several: bool) -> None:
+def _print(found: Comparison, *, among_several: bool) -> None:
     """Write a comparison: the summary, and then its differences."""
     summary = found.summary
     heading = f"A {visible(summary.a)}, B {visible(summary.b)}: " if among_several else ""
-    out.row(_summary_object(summary), f"{heading}{visible(summary.sentence)}")
+    show(_summary_object(summary), f"{heading}{visible(summary.sentence)}")
     for each in found.differences:
-        out.row(_object(each), f"{_SIGNS[each.change]} {visible(each.message)}")
+        show(_object(each), f"{_SIGNS[each.change]} {visible(each.message)}")
     for note in summary.notes:
         remark(note)
     if summary.left_out:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 from inspector.cli.options import Option
-from inspector.cli.output import Lines
+from inspector.cli.output import emit
 from inspector.cli.parser import COMMANDS, PROGRAM, options_of
 
 OPTIONS = (Option("shell", choices=("bash", "zsh", "fish"), help="the shell; its script goes to standard output"),)
@@ -14,8 +14,7 @@ OPTIONS = (Option("shell", choices=("bash", "zsh", "fish"), help="the shell; its
 
 def run(options: argparse.Namespace) -> None:
     """Print the script for one shell."""
-    with Lines() as out:
-        out.write(_SCRIPTS[options.shell]())
+    emit(_SCRIPTS[options.shell]())
 
 
 def _options() -> Iterator[tuple[str, list[tuple[str, str]]]]:

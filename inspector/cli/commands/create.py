@@ -118,7 +118,7 @@ def run(options: argparse.Namespace) -> None:
         handle_unfinished_beside(options.target, options)
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
         created = _CREATE[options.kind](progress, options)
-    print_created(created, as_json=options.json)
+    print_created(created)
 
 
 def _caf(progress: Progress, options: argparse.Namespace) -> Created:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from inspector.cli.archives import LocationPart, open_parts, status_of
 from inspector.cli.options import A_LOCATION_TO_READ, CONNECTION, JSON, Option, connection_of, location, one_or_more
-from inspector.cli.output import Lines, json_text, painted, quoted, wants_colour
+from inspector.cli.output import emit, json_text, painted, quoted, wants_colour
 from inspector.core.archive import member_at
 from inspector.core.field import Field, locate
 from inspector.core.finding import Finding, Severity
@@ -67,18 +67,17 @@ def run(options: argparse.Namespace) -> int:
         return _at(opened, options)
     if options.diagram is not None:
         return _diagram(opened, pathlib.Path(options.diagram))
-    with Lines() as out:
-        for part in opened:
-            archive = part.archive
-            source, size = archive.source.name, archive.source.size
-            if options.json:
-                out.write(f'{{"source": {quoted(source)}, "format": {quoted(archive.format)}, "size": {size}')
-                out.write(', "fields": [')
-                _write_fields(out, archive.fields, depth)
-                out.write("]}\n")
-            else:
-                out.write(f"{visible(part.label)}: {archive.title}, {in_bytes(size)}\n")
-                _write_lines(out, archive.fields, depth, _digits(archive), (), _marks(archive, depth))
+    for part in opened:
+        archive = part.archive
+        source, size = archive.source.name, archive.source.size
+        if options.json:
+            emit(f'{{"source": {quoted(source)}, "format": {quoted(archive.format)}, "size": {size}')
+            emit(', "fields": [')
+            _write_fields(archive.fields, depth)
+            emit("]}\n")
+        else:
+            emit(f"{visible(part.label)}: {archive.title}, {in_bytes(size)}\n")
+            _write_lines(archive.fields, depth, _digits(archive), (), _marks(archive, depth))
     for part in opened:
         part.report_findings()
     return status_of(opened)
@@ -93,18 +92,17 @@ def _at(opened: Sequence[LocationPart], options: argparse.Namespace) -> int:
     at = place_in(archive, options.at)
     chain, member = locate(archive.fields, at)[: options.depth], member_at(archive, at)
     name = None if member is None else visible(archive.members.path(member))
-    with Lines() as out:
-        if options.json:
-            out.write(f'{{"source": {quoted(archive.source.name)}, "at": {at}, ')
-            out.write(f'"member": {json_text(name)}, "fields": [')
-            for number, (_, field) in enumerate(chain):
-                _write_fields(out, (field,), 1, ", " if number else "")
-            out.write("]}\n")
-            return status_of(opened)
-        out.write(f"{visible(opened[0].label)}: byte {at:,} (0x{at:x}): {_in_member(archive, at)}\n")
-        digits, marks = _digits(archive), _marks(archive, len(chain))
-        for level, (_, field) in enumerate(chain, 1):
-            _write_line(out, field, digits, tuple(position for position, _ in chain[:level]), marks)
+    if options.json:
+        emit(f'{{"source": {quoted(archive.source.name)}, "at": {at}, ')
+        emit(f'"member": {json_text(name)}, "fields": [')
+        for number, (_, field) in enumerate(chain):
+            _write_fields((field,), 1, ", " if number else "")
+        emit("]}\n")
+        return status_of(opened)
+    emit(f"{visible(opened[0].label)}: byte {at:,} (0x{at:x}): {_in_member(archive, at)}\n")
+    digits, marks = _digits(archive), _marks(archive, len(chain))
+    for level, (_, field) in enumerate(chain, 1):
+        _write_line(field, digits, tuple(position for position, _ in chain[:level]), marks)
     return status_of(opened)
 
 
@@ -140,23 +138,22 @@ def _diagram(opened: Sequence[LocationPart], target: pathlib.Path) -> int:
     if diagram is None:
         raise OperationError("There is nothing to draw.")
     write(target, diagram_svg(diagram, Shades(), alone=True).encode("utf-8", "backslashreplace"))
-    with Lines() as out:
-        out.write(f"{description(diagram)}.\n")
+    emit(f"{description(diagram)}.\n")
     return status_of(opened)
 
 
-def _write_fields(out: Lines, fields: Sequence[Field], depth: int, separator: str = "") -> None:
+def _write_fields(fields: Sequence[Field], depth: int, separator: str = "") -> None:
     for field in fields:
         head = json.dumps({"name": field.name, "kind": field.kind, "spans": field.spans})[:-1]
         line = f'{separator}{head}, "value": {json_text(field.value)}, "note": {quoted(field.note)}, "children": ['
         separator = ", "
         below = field.below if depth > 1 else ()
         if not below:
-            out.write(f"{line}]}}")
+            emit(f"{line}]}}")
             continue
-        out.write(line)
-        _write_fields(out, below, depth - 1)
-        out.write("]}")
+        emit(line)
+        _write_fields(below, depth - 1)
+        emit("]}")
 
 
 def _digits(archive: Opened) -> int:
@@ -164,20 +161,18 @@ def _digits(archive: Opened) -> int:
     return max(4, len(f"{archive.source.size:x}"))
 
 
-def _write_lines(
-    out: Lines, fields: Sequence[Field], depth: int, digits: int, path: Path, marks: Mapping[Path, str]
-) -> None:
+def _write_lines(fields: Sequence[Field], depth: int, digits: int, path: Path, marks: Mapping[Path, str]) -> None:
     for position, field in enumerate(fields):
         own = (*path, position)
-        _write_line(out, field, digits, own, marks)
+        _write_line(field, digits, own, marks)
         if depth > 1:
-            _write_lines(out, field.below, depth - 1, digits, own, marks)
+            _write_lines(field.below, depth - 1, digits, own, marks)
 
 
-def _write_line(out: Lines, field: Field, digits: int, path: Path, marks: Mapping[Path, str]) -> None:
+def _write_line(field: Field, digits: int, path: Path, marks: Mapping[Path, str]) -> None:
     indent = "  " * (len(path) - 1)
     place = " ".join([f"0x{start:0{digits}x}..0x{stop:0{digits}x}" for start, stop in field.spans])
-    out.write(f"{place:<{2 * digits + 6}}  {indent}{_sentence(field)}{marks.get(path, '')}\n")
+    emit(f"{place:<{2 * digits + 6}}  {indent}{_sentence(field)}{marks.get(path, '')}\n")
 
 
 def _marks(archive: Opened, depth: int) -> dict[Path, str]:

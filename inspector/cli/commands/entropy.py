@@ -16,7 +16,7 @@ from inspector.cli.options import (
     location,
     one_or_more,
 )
-from inspector.cli.output import Lines, ProgressBar
+from inspector.cli.output import ProgressBar, say, show
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
@@ -54,22 +54,21 @@ OPTIONS = (
 def run(options: argparse.Namespace) -> int:
     """Print a line for each stretch, and return the exit status. Raises SourceError."""
     parts = open_parts(options.location, connection_of(options), sparing=True)
-    with Lines(as_json=options.json) as out:
-        for part in parts:
-            out.say(f"{visible(part.label)}: {in_bytes(part.archive.source.size)}")
-            with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
-                _stretches(out, part, options.blocks, progress)
+    for part in parts:
+        say(f"{visible(part.label)}: {in_bytes(part.archive.source.size)}")
+        with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
+            _stretches(part, options.blocks, progress)
     return status_of(parts)
 
 
-def _stretches(out: Lines, part: LocationPart, blocks: int | None, progress: Progress) -> None:
+def _stretches(part: LocationPart, blocks: int | None, progress: Progress) -> None:
     source, places = part.archive.source, Places(part.archive.fields)
     for span, bits, shares, exact in _looks(source, blocks, progress):
         classes = {NAMES[each]: round(share, 3) for each, share in shares}
         words = ", ".join(each if len(shares) == 1 else f"{each} {share:.0%}" for each, share in shares)
         found = {"source": part.label, "span": span, "entropy": round(bits, 2), "classes": classes, "exact": exact}
         place = f"0x{span.start:08x}..0x{span.stop:08x}  {span.size:>15,}"
-        out.row(found, f"  {place}  {bits:4.2f} bits/byte  {words}  {places.field_text(span.start)}".rstrip())
+        show(found, f"  {place}  {bits:4.2f} bits/byte  {words}  {places.field_text(span.start)}".rstrip())
 
 
 def _looks(

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from inspector.cli.commands.check import status_of
 from inspector.cli.options import CONNECTION, JSON, PROGRESS, Option, connection_of, location, non_empty_name
-from inspector.cli.output import Lines, ProgressBar, painted_report, wants_colour
+from inspector.cli.output import ProgressBar, painted_report, say, show, wants_colour
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Progress
@@ -69,8 +69,7 @@ def run(options: argparse.Namespace) -> int:
         if options.readers:
             report = with_readers(report, progress)
         written = _write(experiment, options, progress)
-    with Lines(as_json=options.json) as out:
-        _show(out, experiment, report, written)
+    _show(experiment, report, written)
     return status_of(str(report.state or UNCHECKED), strict=False)
 
 
@@ -105,20 +104,20 @@ def _write(experiment: Experiment, options: argparse.Namespace, progress: Progre
     return written
 
 
-def _show(out: Lines, experiment: Experiment, report: CheckReport, written: list[tuple[str, str]]) -> None:
+def _show(experiment: Experiment, report: CheckReport, written: list[tuple[str, str]]) -> None:
     name, view = visible(report.location), experiment.view
     steps = count(len(experiment.steps), "step")
-    out.say(f"{name}: {steps}, {in_bytes(view.base_size)} become {view.size:,}; nothing is written to it.")
+    say(f"{name}: {steps}, {in_bytes(view.base_size)} become {view.size:,}; nothing is written to it.")
     for number, step in enumerate(experiment.steps, 1):
-        out.row({"step": number, "sentence": str(step), **step_object(step)}, f"  {number:>3}  {step}")
+        show({"step": number, "sentence": str(step), **step_object(step)}, f"  {number:>3}  {step}")
     if report.format is None and report.archives:
         report = replace(report, sentence=UNKNOWN)
     text = f"With {'this' if len(experiment.steps) == 1 else 'these'} {steps}{as_text(report).removeprefix(name)}"
     found = as_object(report) | {"base_size": view.base_size, "size": view.size}
-    out.row(found, (painted_report(text) if wants_colour(sys.stdout) else text).removesuffix("\n"))
+    show(found, (painted_report(text) if wants_colour(sys.stdout) else text).removesuffix("\n"))
     for target, digest in written:
         what = f": {in_bytes(view.size)}, SHA-256 {digest}" if digest else ""
-        out.row({"written": target, "sha256": digest or None}, f"Written to {visible(target)}{what}.")
+        show({"written": target, "sha256": digest or None}, f"Written to {visible(target)}{what}.")
 
 
 # ---- steps ---------------------------------------------------------------------------------------------------------

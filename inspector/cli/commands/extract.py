@@ -7,7 +7,7 @@ import argparse
 from inspector.cli.archives import standard_input
 from inspector.cli.bootstrap import FINE, NOT_SOUND, UNREADABLE
 from inspector.cli.options import A_LOCATION_TO_READ, CONNECTION, PROGRESS, Option, connection_of, location
-from inspector.cli.output import Lines, ProgressBar, complain
+from inspector.cli.output import ProgressBar, complain, emit
 from inspector.cli.write_options import REMOVE_UNFINISHED
 from inspector.core.numbers import count, grouped
 from inspector.core.program.progress import Progress
@@ -110,8 +110,7 @@ def _report(result: ExtractionResult, options: ExtractionOptions) -> None:
         complain(f"--doubtful extracts {number} of them anyway: nothing proves their content wrong.")
     if result.stopped:
         complain(result.stopped)
-    with Lines() as out:
-        out.write(f"{result.sentence}\n")
+    emit(f"{result.sentence}\n")
 
 
 def _complain(problems: Problems, more: str = "") -> None:

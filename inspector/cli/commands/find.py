@@ -7,7 +7,7 @@ from pathlib import Path
 
 from inspector.cli.bootstrap import FINE, NOT_SOUND
 from inspector.cli.options import JSON, Option
-from inspector.cli.output import Lines, complain
+from inspector.cli.output import complain, say, show
 from inspector.core.names import visible
 from inspector.operations.create import catalogue
 
@@ -27,16 +27,15 @@ def run(options: argparse.Namespace) -> int:
     Raises SourceError and OperationError if there is no catalogue.
     """
     found = 0
-    with Lines(as_json=options.json) as out:
-        for place in catalogue.find(Path(options.catalogue), options.name):
-            if not found:
-                out.say(_TABLE.format("offset", "length", "archive", "name"))
-            found += 1
-            archive, name = visible(place.archive), visible(place.path)
-            out.row(
-                {"source": place.archive, "path": place.path, "offset": place.offset, "length": place.length},
-                _TABLE.format(f"{place.offset:,}", f"{place.length:,}", archive, name),
-            )
+    for place in catalogue.find(Path(options.catalogue), options.name):
+        if not found:
+            say(_TABLE.format("offset", "length", "archive", "name"))
+        found += 1
+        archive, name = visible(place.archive), visible(place.path)
+        show(
+            {"source": place.archive, "path": place.path, "offset": place.offset, "length": place.length},
+            _TABLE.format(f"{place.offset:,}", f"{place.length:,}", archive, name),
+        )
     if not found:
         beginning = options.name.endswith("*")
         condition = f"has a name that begins with {options.name[:-1]!r}" if beginning else f"is called {options.name!r}"

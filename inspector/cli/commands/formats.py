@@ -6,7 +6,7 @@ import argparse
 import textwrap
 
 from inspector.cli.options import JSON
-from inspector.cli.output import Lines
+from inspector.cli.output import show
 from inspector.core.format import Format
 from inspector.formats import FORMATS
 
@@ -17,12 +17,11 @@ _INDENT = max(len(known.name) for known in FORMATS) + 2
 OPTIONS = (JSON,)
 
 
-def run(options: argparse.Namespace) -> None:
+def run(_: argparse.Namespace) -> None:
     """Print a paragraph or a JSON object per format."""
-    with Lines(as_json=options.json) as out:
-        for known in FORMATS:
-            found = {"name": known.name, "title": known.title, "suffixes": known.suffixes}
-            out.row({**found, "limitations": known.limitations}, *_paragraph(known))
+    for known in FORMATS:
+        found = {"name": known.name, "title": known.title, "suffixes": known.suffixes}
+        show({**found, "limitations": known.limitations}, *_paragraph(known))
 
 
 def _paragraph(known: Format) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector.cli.archives import open_parts
 from inspector.cli.options import CONNECTION, CONSENTS, DRY_RUN, JSON, Option, connection_of, consents_of, location
-from inspector.cli.output import Lines, ProgressBar, complain, write_lines, write_objects
+from inspector.cli.output import ProgressBar, complain, show, write_lines, write_objects
 from inspector.cli.write_options import REMOVE_UNFINISHED, handle_unfinished_around
 from inspector.core.edit import Edit
 from inspector.core.names import visible
@@ -73,8 +73,7 @@ def run(options: argparse.Namespace) -> None:
         if options.dry_run:
             lines += ["This would be sent:", *sending_lines(archive.source, edit, consents_of(options))]
     lines += [written.sentence] if written is not None else []
-    with Lines(as_json=options.json) as out:
-        out.row(_object(opened[0].label, view, edit, written, sent), *map(visible, lines))
+    show(_object(opened[0].label, view, edit, written, sent), *map(visible, lines))
     for warning in written.warnings if written is not None else ():
         complain(warning)
 

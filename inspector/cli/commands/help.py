@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from inspector.cli.options import Option
-from inspector.cli.output import Lines
+from inspector.cli.output import emit
 from inspector.cli.parser import COMMANDS, window_parser
 from inspector.resources import manual_pages, page_text
 
@@ -27,16 +27,15 @@ def run(options: argparse.Namespace) -> None:
     """Print the help of one sub-command or of the program, and the page of the manual with that name."""
     from inspector.cli.run import command_parser  # which imports this module when it is asked for
 
-    with Lines() as out:
-        if options.man:
-            from inspector.cli.commands.man_page import man_page
+    if options.man:
+        from inspector.cli.commands.man_page import man_page
 
-            out.write(man_page())
-            return
-        if options.topic in COMMANDS:
-            out.write(command_parser(options.topic).format_help())
-        elif not options.topic:
-            out.write(window_parser().format_help())
-        for page in manual_pages():
-            if page.stem == options.topic:
-                out.write(page_text(page))
+        emit(man_page())
+        return
+    if options.topic in COMMANDS:
+        emit(command_parser(options.topic).format_help())
+    elif not options.topic:
+        emit(window_parser().format_help())
+    for page in manual_pages():
+        if page.stem == options.topic:
+            emit(page_text(page))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from inspector.cli.archives import LocationPart, open_parts, status_of
 from inspector.cli.bootstrap import FINE, NOT_SOUND, UNREADABLE
 from inspector.cli.options import A_LOCATION_TO_READ, CONNECTION, JSON, Option, connection_of
-from inspector.cli.output import Lines, complain, quoted
+from inspector.cli.output import complain, emit, quoted
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.member import SPECIAL, STRETCH, Member
@@ -59,16 +59,15 @@ def _list(location: str, options: argparse.Namespace) -> int:
     if all(part.archive.decoder is None for part in opened):
         raise SourceError(f"{location}: {UNKNOWN_FORMAT}")
     heading = len(options.locations) > 1 and not (options.json or options.names)
-    with Lines() as out:
-        if heading:
-            out.write(f"{visible(location)}:\n")
-        if not (options.json or options.names):
-            out.write(_HEADING)
-        if not options.quick:
-            with suppress(SourceError):  # whichever cannot be read says so in its turn
-                learn_all((part.archive for part in opened), Progress())
-        for part in opened:
-            _write(part, out, _lines_of(part, options), quick=options.quick)
+    if heading:
+        emit(f"{visible(location)}:\n")
+    if not (options.json or options.names):
+        emit(_HEADING)
+    if not options.quick:
+        with suppress(SourceError):  # whichever cannot be read says so in its turn
+            learn_all((part.archive for part in opened), Progress())
+    for part in opened:
+        _write(part, _lines_of(part, options), quick=options.quick)
     for part in opened:
         part.report_findings()
     damaged = any(finding.severity is Severity.ERROR for part in opened for finding in part.archive.findings)
@@ -98,25 +97,25 @@ def _lines_of(part: LocationPart, options: argparse.Namespace) -> _Lines:
     return partial(_names if options.names else _rows, f"{visible(part.key)}/" if part.key else "")
 
 
-def _write(part: LocationPart, out: Lines, lines: _Lines, *, quick: bool) -> None:
+def _write(part: LocationPart, lines: _Lines, *, quick: bool) -> None:
     members, unreadable = part.archive.members, 0
     if members.reader is not None and not quick:
-        unreadable = _write_members(part, members_of(part.archive, Progress()), out, lines)
+        unreadable = _write_members(part, members_of(part.archive, Progress()), lines)
     else:
         for start in range(0, len(members), STRETCH):
             stop = min(start + STRETCH, len(members))
             plain = members.plain(start, stop)
             if plain is None:
-                unreadable += _write_members(part, map(members.seen, range(start, stop)), out, lines)
+                unreadable += _write_members(part, map(members.seen, range(start, stop)), lines)
                 continue
             spans = ((span,) for span in zip(plain.starts, plain.stops, strict=True))
             sizes = (plain.sizes, plain.stored, spans, plain.codecs, plain.digests)
-            out.write(*lines(_Columns(plain.paths, *sizes, repeat(None, stop - start))))
+            emit(*lines(_Columns(plain.paths, *sizes, repeat(None, stop - start))))
     if unreadable:
         complain(f"{part.label}: members without an offset ({unreadable:,}): it is not known where their bytes are.")
 
 
-def _write_members(part: LocationPart, members: Iterable[Member], out: Lines, lines: _Lines) -> int:
+def _write_members(part: LocationPart, members: Iterable[Member], lines: _Lines) -> int:
     """Print members of any kind; returns of how many it is not known where their bytes are."""
     unreadable = 0
     for each in members:
@@ -124,7 +123,7 @@ def _write_members(part: LocationPart, members: Iterable[Member], out: Lines, li
         spans = each.spans if each.readable else ()
         target = _link_target(part, each)
         row = ([each.path], [each.size], [each.stored], [spans], [each.codec], [each.digest], [target])
-        out.write(*lines(_Columns(*row)))
+        emit(*lines(_Columns(*row)))
     return unreadable
 
 

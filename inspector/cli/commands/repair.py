@@ -22,7 +22,7 @@ from inspector.cli.options import (
     location,
     non_empty_name,
 )
-from inspector.cli.output import Lines, ProgressBar, complain, old_bytes, write_lines, write_objects
+from inspector.cli.output import ProgressBar, complain, flush, old_bytes, say, show, write_lines, write_objects
 from inspector.cli.write_options import REMOVE_UNFINISHED, handle_unfinished_around, handle_unfinished_beside
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
@@ -130,36 +130,33 @@ def run(options: argparse.Namespace) -> int:
         handle_unfinished_beside(options.to, options)
     elif not options.dry_run:
         handle_unfinished_around(options.location, options)
-    with Lines(as_json=options.json) as out:
-        for part in opened:
-            try:
-                status = max(status, _repair(part, options, out))
-            except SourceError as error:
-                complain(str(error))
-                status = UNREADABLE
+    for part in opened:
+        try:
+            status = max(status, _repair(part, options))
+        except SourceError as error:
+            complain(str(error))
+            status = UNREADABLE
     return status
 
 
 def _say_interrupted(found: Interrupted, options: argparse.Namespace) -> int:
     """What is to be decided first; the rest can be planned when that is done."""
     ways = {"finish": found.finish, "roll_back": found.roll_back, "forget": found.forget}
-    with Lines(as_json=options.json) as out:
-        lines = (visible(found.story), *(f"  {visible(words)}" for words in ways.values() if words))
-        out.row({"source": options.location, "interrupted": {"story": found.story, **ways}}, *lines)
+    lines = (visible(found.story), *(f"  {visible(words)}" for words in ways.values() if words))
+    show({"source": options.location, "interrupted": {"story": found.story, **ways}}, *lines)
     return NOT_SOUND
 
 
 def _history(options: argparse.Namespace) -> int:
     """List the changes whose old bytes are kept, newest first."""
-    with Lines(as_json=options.json) as out:
-        opened = open_place(options.location, connection_of(options)) if is_s3(options.location) else None
-        listed = past_writes(options.location, opened if isinstance(opened, S3Source) else None)
-        for number, each in enumerate(listed, 1):
-            when = datetime.fromtimestamp(each.written, UTC)
-            last = "; --take-back puts the old bytes back" if each.can_take_back else ""
-            row = {"source": options.location, "number": number} | asdict(each)
-            row |= {"written": when.isoformat(timespec="seconds")}
-            out.row(row, f"{number:>3}  {when:%Y-%m-%d %H:%M:%S} UTC  {each.what}{last}")
+    opened = open_place(options.location, connection_of(options)) if is_s3(options.location) else None
+    listed = past_writes(options.location, opened if isinstance(opened, S3Source) else None)
+    for number, each in enumerate(listed, 1):
+        when = datetime.fromtimestamp(each.written, UTC)
+        last = "; --take-back puts the old bytes back" if each.can_take_back else ""
+        row = {"source": options.location, "number": number} | asdict(each)
+        row |= {"written": when.isoformat(timespec="seconds")}
+        show(row, f"{number:>3}  {when:%Y-%m-%d %H:%M:%S} UTC  {each.what}{last}")
     return FINE
 
 
@@ -183,8 +180,7 @@ def _settle(options: argparse.Namespace) -> int:
         return _say_interrupted(found, options)
     else:
         done = settle(options.location, found, back=options.roll_back)
-    with Lines(as_json=options.json) as out:
-        out.row({"source": options.location, "done": done}, visible(done))
+    show({"source": options.location, "done": done}, visible(done))
     return FINE
 
 
@@ -200,7 +196,7 @@ def _recover(found: Interrupted, options: argparse.Namespace) -> None:
     options.accept = [code for code in options.accept if code != DROP_JOURNAL]
 
 
-def _repair(part: LocationPart, options: argparse.Namespace, out: Lines) -> int:
+def _repair(part: LocationPart, options: argparse.Namespace) -> int:
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
         accepted = (*options.accept, *(DOUBTFUL_SALVAGES if options.doubtful else ()))
         planned = plan(part.archive, progress, accepted, in_place=not options.to)
@@ -213,17 +209,17 @@ def _repair(part: LocationPart, options: argparse.Namespace, out: Lines) -> int:
         sending = sending_lines(source, shown.edit, consents_of(options), planned=options.dry_run)
         lines += ["  Sent:", *(f"    {each}" for each in sending)]
     for line in lines:
-        out.say(visible(line))
-    out.flush()
+        say(visible(line))
+    flush()
     old = old_bytes(source, planned) if options.json else None
     written: WriteResult | None = None
     if not options.dry_run and shown.before is not State.SOUND:
         with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
             written = _write(planned, part, options, progress)
     if old is not None:
-        out.row(_object(part.label, shown, *old, written, planned.salvage))
+        show(_object(part.label, shown, *old, written, planned.salvage))
     for sentence in (written.sentence, *written.warnings) if written is not None else ():
-        out.say(f"  {visible(sentence)}")
+        say(f"  {visible(sentence)}")
     if options.to and written is None and not options.dry_run:
         saving = " or ".join(f"--accept {each.code}{_saves(each)}" for each in planned.waiting)
         why = f"Nothing is written without your consent: {saving}." if saving else "Nothing can be repaired or saved."

@@ -21,7 +21,7 @@ from inspector.cli.options import (
     non_empty_name,
     one_or_more,
 )
-from inspector.cli.output import Lines, ProgressBar, painted_report, wants_colour
+from inspector.cli.output import ProgressBar, painted_report, say, show, wants_colour
 from inspector.cli.write_options import RCA_OPTIONS
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
@@ -146,11 +146,10 @@ def run(options: argparse.Namespace) -> int:
         if options.to:
             replay.require_not_read(Path(options.to))
             digest = replay.save(point, Path(options.to), progress)
-    with Lines(as_json=options.json) as out:
-        _show(out, replay, options, report, matrix)
-        if options.to:
-            words = f"Written to {visible(options.to)}: {in_bytes(shown.size)}, SHA-256 {digest}."
-            out.row({"written": options.to, "sha256": digest}, words)
+    _show(replay, options, report, matrix)
+    if options.to:
+        words = f"Written to {visible(options.to)}: {in_bytes(shown.size)}, SHA-256 {digest}."
+        show({"written": options.to, "sha256": digest}, words)
     return FINE if report is None else status_of(str(report.state or UNCHECKED), strict=False)
 
 
@@ -202,33 +201,31 @@ def _replay(source: Source, options: argparse.Namespace, progress: Progress) -> 
 # ---- what is shown ---------------------------------------------------------------------------------------------------
 
 
-def _show(
-    out: Lines, replay: Replay, options: argparse.Namespace, report: CheckReport | None, matrix: Matrix | None
-) -> None:
+def _show(replay: Replay, options: argparse.Namespace, report: CheckReport | None, matrix: Matrix | None) -> None:
     name, view = visible(options.location), replay.view
     steps = count(len(view.steps), "append" if options.segments else "write")
     sizes = f"{in_bytes(view.base_size)} become {replay.source(view.end).size:,}"
-    out.say(f"{name}: {view.title}: {steps}, {sizes}; nothing is written to it.")
-    most = _MAX_JSON_BYTES if out.as_json else _MAX_SHOWN_BYTES
+    say(f"{name}: {view.title}: {steps}, {sizes}; nothing is written to it.")
+    most = _MAX_JSON_BYTES if options.json else _MAX_SHOWN_BYTES
     steps_of_writes = zip(view.titles(), view.steps, replay.bytes_of_steps(most), strict=True)
     for number, (title, step, (old, new)) in enumerate(steps_of_writes, 1):
         lines = [f"  {title}{'; then it waits for the disk' if step.synced else ''}"]
         if new:
             lines += [f"      old  {_hex(old, step.size - step.new)}", f"      new  {_hex(new, step.size)}"]
-        out.row(_write_object(number, step, old, new), *lines)
+        show(_write_object(number, step, old, new), *lines)
     for note in view.notes:
-        out.say(f"  {visible(note)}")
+        say(f"  {visible(note)}")
     if report is not None:
         words = view.words(options.at)
         text = f"{words[0].upper()}{words[1:]}{as_text(report).removeprefix(name)}".removesuffix("\n")
         place = {"at": str(options.at), "base_size": view.base_size, "size": replay.source(options.at).size}
-        out.row(as_object(report) | place, painted_report(text) if wants_colour(sys.stdout) else text)
-    if matrix is not None and out.as_json:
+        show(as_object(report) | place, painted_report(text) if wants_colour(sys.stdout) else text)
+    if matrix is not None and options.json:
         for row in matrix.rows:
-            out.row(_crash_object(row, matrix))
+            show(_crash_object(row, matrix))
     elif matrix is not None:
         for line in matrix_lines(matrix):
-            out.say(line)
+            say(line)
 
 
 def _write_object(number: int, step: StepView, old: bytes, new: bytes) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from inspector.cli.archives import LocationPart, open_parts, status_of
 from inspector.cli.bootstrap import FINE, NOT_SOUND
 from inspector.cli.options import A_LOCATION_TO_READ, CONNECTION, JSON, PROGRESS, Option, connection_of, location
-from inspector.cli.output import Lines, ProgressBar, json_text, quoted, remark
+from inspector.cli.output import ProgressBar, emit, json_text, quoted, remark, say, show
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Progress
@@ -52,40 +52,39 @@ def run(options: argparse.Namespace) -> int:
     if not any(readers_of(part.archive.decoder) for part in parts):
         raise OperationError(f"No other reader of {parts[0].archive.title} is known.")
     wrong = False
-    with Lines(as_json=options.json) as out:
-        for part in parts:
-            follow = _table if options.reader is None else _one
-            wrong |= follow(out, part, options)
+    for part in parts:
+        follow = _table if options.reader is None else _one
+        wrong |= follow(part, options)
     return status_of(parts) or (NOT_SOUND if wrong else FINE)
 
 
-def _table(out: Lines, part: LocationPart, options: argparse.Namespace) -> bool:
+def _table(part: LocationPart, options: argparse.Namespace) -> bool:
     """Write a line for each reader; whether one of them fails."""
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
         rows = compare_readers(part.archive, part.archive.decoder, progress)
-    out.say(f"{visible(part.label)}: {part.archive.title}, {in_bytes(part.archive.source.size)}")
-    for row in rows if options.json else ():
-        out.row({"source": part.label} | row_object(row))
+    say(f"{visible(part.label)}: {part.archive.title}, {in_bytes(part.archive.source.size)}")
+    for row in rows:
+        show({"source": part.label} | row_object(row))
     for line in row_lines(rows):
-        out.say(f"  {line}")
+        say(f"  {line}")
     return any(row.verdict in _FAILED for row in rows)
 
 
-def _one(out: Lines, part: LocationPart, options: argparse.Namespace) -> bool:
+def _one(part: LocationPart, options: argparse.Namespace) -> bool:
     """Write the steps of the wanted reader; whether it fails."""
     archive = part.archive
     reader = reader_named(archive.decoder, options.reader)
-    out.say(f"{visible(part.label)}: {reader.title}, {reader.kind}\n  {reader.about}")
+    say(f"{visible(part.label)}: {reader.title}, {reader.kind}\n  {reader.about}")
     digits = max(4, len(f"{archive.source.size:x}"))
 
-    def emit(step: Step) -> None:
-        out.write(_step_json(step) if options.json else _line(step, digits))
+    def told(step: Step) -> None:
+        emit(_step_json(step) if options.json else _line(step, digits))
 
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
-        found = trace(archive.source, reader, emit, progress, options.member)
+        found = trace(archive.source, reader, told, progress, options.member)
     row = row_of(reader, found.outcome, "")
     lines = (*row_lines((row,)), *_reads(found, archive.source.size))
-    out.row({"source": part.label} | row_object(row), *lines)
+    show({"source": part.label} | row_object(row), *lines)
     if row.verdict is ReaderVerdict.UNKNOWN:
         remark("What is not known of a reader is neither an error nor a proof.")
     return row.verdict in _FAILED

@@ -237,7 +237,6 @@ class Extraction:
         if self._stop.is_set():
             raise Cancelled
 
-
     def _file(self, batch: Batch, member: int, lane: _Lane) -> None:
         """Write one file, or add why it was not written or not kept."""
         note, parts, size = batch.selection.note, batch.parts(member), batch.size(member)
