@@ -17,7 +17,7 @@ from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, THREE, full_chunk, noisy
 from tests.operations.create.rca_appends import append, held
 from tests.sources.disks import Stopped, Watched, killing
-from tests.sweeping import every
+from tests.sweeping import every, in_the_sweep
 
 ADDED = noisy(700_000, 3)
 BEFORE = {
@@ -113,6 +113,7 @@ def _replaced(path: Path, _: Random) -> None:
     path.with_name("copy").replace(path)
 
 
+@pytest.mark.parametrize("step", [pytest.param(23, id="every 23"), in_the_sweep(5, name="every 5")])
 @pytest.mark.parametrize(
     "change",
     [_foreign_behind, _foreign_inside, _cut, _intent_damaged, _intent_gone, _replaced],
@@ -120,11 +121,11 @@ def _replaced(path: Path, _: Random) -> None:
 )
 @pytest.mark.parametrize("before", [BEFORE["inside a chunk"], BEFORE["behind a full chunk"]], ids=["inside", "full"])
 def test_what_the_intent_does_not_prove_needs_consent_as_before(
-    path: Path, run: Run, before: bytes, change: Callable[[Path, Random], None]
+    path: Path, run: Run, before: bytes, change: Callable[[Path, Random], None], step: int
 ) -> None:
     """Nothing that is foreign is cut or counted: the archive stays, or is what a hash proves, and 1 says so."""
     chance = Random(7)
-    for at in kills(path, before, 3):
+    for at in kills(path, before, step):
         if not intent_path(path).exists() or len(path.read_bytes()) - len(before) < 6_000:
             continue
         change(path, chance)

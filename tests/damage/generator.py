@@ -992,12 +992,16 @@ def damaged(one: Kind, made_format: str, seed: int, number: int = 0) -> Case:
     return Case(one.name, made_format, data, one.truth, metadata, made.data, made.proofs)
 
 
+def kinds_of_formats() -> list[tuple[Kind, str]]:
+    """Every kind of damage with each format that it is for."""
+    return [(one, made_format) for one in KINDS for made_format in one.formats]
+
+
 def cases(seed: int, each: int = 1) -> Iterator[Case]:
     """Every kind of damage to every format that it is for, ``each`` times."""
-    for one in KINDS:
-        for made_format in one.formats:
-            for number in range(each):
-                yield damaged(one, made_format, seed, number)
+    for one, made_format in kinds_of_formats():
+        for number in range(each):
+            yield damaged(one, made_format, seed, number)
 
 
 def sound(seed: int) -> Iterator[Case]:

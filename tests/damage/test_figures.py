@@ -40,7 +40,7 @@ def test_the_figures_hold_for_every_kind_of_damage() -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("seed", [*range(3), 21])
+@pytest.mark.parametrize("seed", range(3))
 def test_the_figures_hold_for_every_kind_and_format(seed: int) -> None:
     hold([measured(damaged(kind, each, seed)) for kind in KINDS for each in kind.formats])
 
