@@ -33,6 +33,7 @@ from inspector.formats._zip.records import (
     LOCAL_SIZE,
     UNSUPPORTED,
     Central,
+    central_header,
 )
 
 Numbers = Any
@@ -98,15 +99,11 @@ def _window(walk: DirectoryWalk, at: int, data: bytes, rows: Numbers) -> int:
     for row in [*np.flatnonzero(np.diff(ordinary.before) == 0).tolist(), len(rows)]:
         _append(walk, ordinary, ordinary.before[first], ordinary.before[row])
         if row < len(rows):
-            begin = int(rows[row])
-            header = CENTRAL_STRUCT.unpack_from(data, begin)
-            name = begin + CENTRAL_SIZE
-            extra = name + header[10]
-            comment = extra + header[11]
-            stop: int = at + comment + header[12]
-            walk.entry(at + begin, header, data[begin + 6 : begin + 30], data[name:extra], data[extra:comment], stop)
+            found = central_header(data, begin := int(rows[row]))
+            assert found is not None
+            walk.entry(at + begin, *found[:-1], at + found[-1])
             if walk.capped != capped:
-                return stop
+                return at + found[-1]
         first = row + 1
     last = int(rows[-1])
     walk.directory.stop = at + last + CENTRAL_SIZE + sum(CENTRAL_STRUCT.unpack_from(data, last)[10:13])

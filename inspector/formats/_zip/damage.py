@@ -27,7 +27,7 @@ from inspector.formats._damage import (
     since,
 )
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.eocd import eocd_at, find_eocd, is_header_of, zip_end
+from inspector.formats._zip.eocd import end_of, eocd_at, find_eocd, is_header_of, zip_end
 from inspector.formats._zip.records import (
     CENTRAL,
     CENTRAL_SIZE,
@@ -109,8 +109,8 @@ def _anchored(source: Source, at: int, low: int, progress: Progress) -> Anchored
         start = eocd_at(source, at).displacement
     if start < 0 or source.read(start, 4) not in (LOCAL, END):
         return None
-    eocd = eocd_at(since(source, start), at - start)
-    return Anchored(start, start + eocd.record.stop) if eocd.consistent and not eocd.displacement else None
+    stop = end_of(source, start, at)
+    return None if stop is None else Anchored(start, stop)
 
 
 def _fronts(archive: Archive, progress: Progress) -> Sequence[int]:  # noqa: ARG001 - as declared

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Container, Iterable, Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -47,7 +47,6 @@ from inspector.formats._zip.records import (
     UNSUPPORTED,
     ZIP64_VERSION,
     Central,
-    Header,
     Local,
     LocalFile,
     central_headers,
@@ -216,21 +215,21 @@ class DirectoryWalk:
         self.directory.stop = start
         for stop in bulk:
             progress.advance(stop - start - progress.done)
-        for at, header, common, name, extra, stop in central_headers(self.source, self.directory.stop, limit):
+        for at, central, common, name, extra, stop in central_headers(self.source, self.directory.stop, limit):
             if len(self.members) >= MAX_MEMBERS or len(self.members.paths) > MAX_NAME_BYTES:
                 message = f"Only the first {len(self.members):,} members are listed. The central directory has more."
                 self.directory.capped = True
                 self.emitter.report(codes.TOO_MANY_MEMBERS, message, (at, limit))
                 break
-            if self.split and header[13] not in (self.disk, FULL_16):
+            if self.split and central.disk not in (self.disk, FULL_16):
                 # It begins in another file.
-                codec = codec_of(header[4], header[3])
-                place, sizes = (self.source.size, -1), (header[8], header[9])
-                add_member(self.emitter, self.directory, path_of(name, header[3]), place, sizes, codec, header[7])
+                codec, path = codec_of(central.method, central.flags), path_of(name, central.flags)
+                place, sizes = (self.source.size, -1), (central.stored, central.size)
+                add_member(self.emitter, self.directory, path, place, sizes, codec, central.crc)
                 self.directory.central.append(at)
                 self.directory.stop = stop
             else:
-                self.entry(at, header, common, name, extra, stop)
+                self.entry(at, central, common, name, extra, stop)
             progress.advance(stop - start - progress.done)
         self.attributes.close()
         self.times.close()
@@ -290,9 +289,8 @@ class DirectoryWalk:
                 eocd.offset_field,
             )
 
-    def entry(self, at: int, header: Header, common: bytes, name: bytes, extra: bytes, stop: int) -> None:
+    def entry(self, at: int, central: Central, common: bytes, name: bytes, extra: bytes, stop: int) -> None:
         """Add the member of one header and report what is wrong with it, as ``central_headers`` yields it."""
-        central = Central._make(header)
         index, place, span = len(self.directory.central), at + CENTRAL_SIZE, (at, stop)
         narrow = FULL_32 not in (central.stored, central.size, central.offset)
         full = central
@@ -446,31 +444,18 @@ class DirectoryWalk:
         self.emitter.report(what, f"Member {index} {text}", span, member=index)
 
 
-class Difference(NamedTuple):
-    """A difference between the two headers: an error if programs would read different content or names.
+Difference = tuple[FindingType, str, tuple[int, int], tuple[int, int]]
+"""A difference between the two headers: an error if programs would read different content or names.
 
-    Where they read the same, it is a warning, or information if sound archives of a known writer have it.
-    ``local`` and ``central`` are the bytes of the field, ``(start, stop)`` relative to the header.
-    """
-
-    what: FindingType
-    text: str
-    local: tuple[int, int]
-    central: tuple[int, int]
+Where they read the same, it is a warning, or information if sound archives of a known writer have it. The bytes of the
+field follow, half-open, relative to the local and to the central header.
+"""
 
 
 _MAX_RATIO = 1032
 """Deflate makes at most so much of one byte."""
 _VERSIONS_BY_MAVEN = (10, 20)
 """The versions needed that the archiver of Maven writes into the local and the central header."""
-
-
-def _at(start: int, stop: int, what: FindingType, text: str) -> Difference:
-    """A difference in a field that both headers have, at ``[start, stop)`` of the local one.
-
-    In the central one it is two bytes further on, after the version made by.
-    """
-    return Difference(what, text, (start, stop), (start + 2, stop + 2))
 
 
 def has_wide_sizes(source: Source, at: int) -> bool:
@@ -485,15 +470,17 @@ def differences(
     """The differences; ``central`` has its ZIP64 numbers filled in, and ``zip64_sizes`` says whether sizes are some."""
     if local.signature != LOCAL:
         text = f"The local signature is {local.signature.hex()}"
-        yield Difference(codes.LOCAL_SIGNATURE, text, (0, 4), OFFSET_FIELD)
+        yield codes.LOCAL_SIGNATURE, text, (0, 4), OFFSET_FIELD
     if local_name != name:
         shown = brief(local_name[:_MAX_SHOWN_BYTES]), brief(name[:_MAX_SHOWN_BYTES])
         text = f"The name is {shown[0]} locally and {shown[1]} in the central directory"
-        places = (LOCAL_SIZE, LOCAL_SIZE + len(local_name)), (CENTRAL_SIZE, CENTRAL_SIZE + len(name))
-        yield Difference(codes.LOCAL_NAME, text, *places)
+        here, there = (LOCAL_SIZE, LOCAL_SIZE + len(local_name)), (CENTRAL_SIZE, CENTRAL_SIZE + len(name))
+        yield codes.LOCAL_NAME, text, here, there
     serious = (local.flags ^ central.flags) & (ENCRYPTED | HAS_DESCRIPTOR)
     habit = _is_habit(central, local, local_extra, zip64_sizes=zip64_sizes)
     methods = (f"{each.method} ({method_text(each.method)})" for each in (local, central))
+    numbered, deferred = not central.flags & MASKED, bool(local.flags & HAS_DESCRIPTOR)
+    _, size, stored, _, _ = zip64(local_extra, local.size, local.stored)
     fields = (
         (
             (8, 10),
@@ -517,10 +504,28 @@ def differences(
             ),
         ),
         ((10, 14), (local.time, local.date) != (central.time, central.date), codes.LOCAL_TIME, "The times differ"),
+        (
+            (14, 18),
+            numbered and local.crc != central.crc and not (deferred and not local.crc),
+            codes.LOCAL_CRC,
+            f"The CRC is 0x{local.crc:08X} locally and 0x{central.crc:08X} in the central directory",
+        ),
+        *(
+            (
+                (at, at + 4),
+                numbered and here != there and not (deferred and here in (0, FULL_32)),
+                codes.LOCAL_SIZE_DIFFERS,
+                f"The {word} size is {here:,} locally and {there:,} in the central directory",
+            )
+            for at, word, here, there in (
+                (18, "compressed", stored, central.stored),
+                (22, "uncompressed", size, central.size),
+            )
+        ),
     )
-    yield from (_at(*place, what, text) for place, differs, what, text in fields if differs)
-    if not central.flags & MASKED:
-        yield from _number_differences(central, local, local_extra)
+    for (start, stop), differs, what, text in fields:
+        if differs:  # in the central header it is two bytes further on, after the version made by
+            yield what, text, (start, stop), (start + 2, stop + 2)
 
 
 def _is_habit(central: Central, local: Local, local_extra: bytes, *, zip64_sizes: bool) -> bool:
@@ -536,18 +541,3 @@ def _is_habit(central: Central, local: Local, local_extra: bytes, *, zip64_sizes
     if local.needed == ZIP64_VERSION > central.needed:
         return any(record.identifier == ZIP64 for record in extra_records(local_extra))
     return (local.needed, central.needed) == _VERSIONS_BY_MAVEN
-
-
-def _number_differences(central: Central, local: Local, local_extra: bytes) -> Iterator[Difference]:
-    deferred = bool(local.flags & HAS_DESCRIPTOR)
-    _, size, stored, _, _ = zip64(local_extra, local.size, local.stored)
-    if local.crc != central.crc and not (deferred and not local.crc):
-        text = f"The CRC is 0x{local.crc:08X} locally and 0x{central.crc:08X} in the central directory"
-        yield _at(14, 18, codes.LOCAL_CRC, text)
-    for at, word, local_size, central_size in (
-        (18, "compressed", stored, central.stored),
-        (22, "uncompressed", size, central.size),
-    ):
-        if local_size != central_size and not (deferred and local_size in (0, FULL_32)):
-            text = f"The {word} size is {local_size:,} locally and {central_size:,} in the central directory"
-            yield _at(at, at + 4, codes.LOCAL_SIZE_DIFFERS, text)

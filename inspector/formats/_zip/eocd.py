@@ -15,8 +15,9 @@ from msgspec import Struct, field
 
 from inspector.core.numbers import in_bytes, verb
 from inspector.core.program.progress import Progress
-from inspector.core.source import Source, SplicedSource
+from inspector.core.source import Source
 from inspector.core.span import Span
+from inspector.formats._damage import since
 from inspector.formats._signatures import found_outside
 from inspector.formats._zip import codes
 from inspector.formats._zip.records import (
@@ -412,16 +413,16 @@ def zip_end(source: Source, at: int, progress: Progress) -> int | None:
     """
     if source.read(at, 4) not in (LOCAL, END):
         return None
-    rest = SplicedSource(source, [Span(at, source.size)], source.name)
-    for tried, place in enumerate(found_outside(source, END, [Span(0, at)], source.size, progress)):
-        if tried == _MAX_ENDS:
-            return None
-        if len(source.read(place, END_SIZE)) < END_SIZE:
-            continue
-        eocd = eocd_at(rest, place - at)
-        if eocd.consistent and not eocd.displacement and eocd.directory is not None:
-            return at + eocd.record.stop
-    return None
+    places = islice(found_outside(source, END, [Span(0, at)], source.size, progress), _MAX_ENDS)
+    return next(filter(None, (end_of(source, at, place) for place in places)), None)
+
+
+def end_of(source: Source, start: int, at: int) -> int | None:
+    """Where the archive ends that begins at ``start`` and has the end record at ``at``; None if that is not its own."""
+    rest = since(source, start)
+    eocd = eocd_at(rest, at - start) if len(rest.read(at - start, END_SIZE)) == END_SIZE else None
+    whole = eocd is not None and eocd.consistent and not eocd.displacement and eocd.directory is not None
+    return start + eocd.record.stop if eocd is not None and whole else None
 
 
 _SAMPLED_HEADERS = 16
@@ -465,7 +466,10 @@ def _sample_offsets(source: Source, eocd: Eocd) -> list[tuple[int, bytes, int]]:
     """The recorded offset, the name and the disk of the first members in the directory."""
     start = eocd.directory.start if eocd.directory is not None else eocd.anchor
     headers = islice(central_headers(source, start, eocd.anchor), _SAMPLED_HEADERS)
-    return [(zip64(extra, each[9], each[8], each[16]).offset, name, each[13]) for _, each, _, name, extra, _ in headers]
+    return [
+        (zip64(extra, each.size, each.stored, each.offset).offset, name, each.disk)
+        for _, each, _, name, extra, _ in headers
+    ]
 
 
 def is_header_of(source: Source, head: int, name: bytes) -> bool:

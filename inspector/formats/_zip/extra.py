@@ -162,9 +162,6 @@ _RECORDS = {
 }
 
 
-_UNKNOWN = _Known("")
-
-
 def _known(identifier: int) -> _Known:
     return _RECORDS.get(identifier) or _Known(f"extra record 0x{identifier:04X}")
 
@@ -177,7 +174,7 @@ def extra_field(data: bytes, start: int, placeholders: tuple[bool, bool, bool], 
     """The extra field whose bytes begin at ``start``; ``placeholders`` as for ``zip64``."""
     children: list[Field] = []
     stop = 0
-    wrong = {fault.start for fault in extra_faults(data, local=local)}
+    wrong = {place for _, _, place, _ in extra_faults(data, local=local)}
     for record in extra_records(data):
         if len(children) == MAX_RECORDS:
             rest = Span(start + stop, start + len(data))
@@ -246,27 +243,14 @@ class ExtraPlace(msgspec.Struct, frozen=True):
         return f"the {header} of {brief(self.name)}"
 
 
-class ExtraFault(NamedTuple):
-    """A problem at the bytes ``[start, stop)`` of an extra field."""
-
-    what: FindingType
-    text: str
-    start: int
-    stop: int
+ExtraFault = tuple[FindingType, str, int, int]
+"""A problem at bytes of an extra field, half-open."""
 
 
 def is_harmless(data: bytes, *, local: bool) -> bool:
-    """Whether an extra field has no faults and no records that override the header. Fast.
-
-    False is returned for some harmless fields too.
-    """
-    seen, stop = set(), 0
-    for identifier, start, stop in extra_records(data):
-        shortage = _RECORDS.get(identifier, _UNKNOWN).shortage
-        if identifier in _OVERRIDING or identifier in seen or shortage(data[start:stop], local):
-            return False
-        seen.add(identifier)
-    return not any(data[stop:])
+    """Whether an extra field has no faults and no records that override the header."""
+    overrides = any(each.identifier in _OVERRIDING for each in extra_records(data))
+    return not overrides and not extra_faults(data, local=local)
 
 
 def extra_faults(data: bytes, *, local: bool) -> list[ExtraFault]:
@@ -279,10 +263,10 @@ def extra_faults(data: bytes, *, local: bool) -> list[ExtraFault]:
             return found
         name, shortage, _ = _known(identifier)
         if text := shortage(data[start:stop], local):
-            found.append(ExtraFault(codes.EXTRA_MALFORMED, f"Its {name} {text}", start - 4, stop))
+            found.append((codes.EXTRA_MALFORMED, f"Its {name} {text}", start - 4, stop))
         if identifier in seen:
             text = f"It repeats the record {name}, and programs differ in which one they use"
-            found.append(ExtraFault(codes.EXTRA_REPEATED, text, start - 4, stop))
+            found.append((codes.EXTRA_REPEATED, text, start - 4, stop))
         if identifier != PADDING:
             seen.add(identifier)
     rest = data[stop:]
@@ -291,7 +275,7 @@ def extra_faults(data: bytes, *, local: bool) -> list[ExtraFault]:
         if len(rest) >= 4:
             claimed, present = int.from_bytes(rest[2:4], "little"), len(rest) - 4
             text = f"Its last record should have {in_bytes(claimed)} of data and has {present:,}"
-        found.append(ExtraFault(codes.EXTRA_MALFORMED, text, stop, len(data)))
+        found.append((codes.EXTRA_MALFORMED, text, stop, len(data)))
     return found
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import Any
 
 from inspector.core.archive import Archive, CappedFindings, Emitter
 from inspector.core.format import MemberError, MemberMetadata, RefusedMemberError, needs_too_much_memory
@@ -28,10 +28,6 @@ from inspector.formats._zip.records import (
     method_text,
     read_local,
 )
-
-if TYPE_CHECKING:  # annotations only
-    from bz2 import BZ2Decompressor
-    from lzma import LZMADecompressor
 
 
 def path_of(name: bytes, flags: int) -> bytes:
@@ -271,7 +267,7 @@ def _why_unreadable(source: Source, member: Member) -> str:
 
 # ---- decompression ---------------------------------------------------------------------------------------------------
 
-_NAMES = {Codec.BZIP2: "bzip2", Codec.LZMA: "LZMA", Codec.XZ: "xz"}
+_NAMES = {Codec.DEFLATE: "deflate stream", Codec.BZIP2: "bzip2 data", Codec.LZMA: "LZMA data", Codec.XZ: "xz data"}
 _MAX_DICTIONARY_BYTES = 128 << 20
 """The largest dictionary or window, which is memory."""
 _MIN_DICTIONARY_BYTES = 4096
@@ -287,44 +283,7 @@ def decompressed(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
 
     Raises MemberError if the data is damaged or ends in the wrong place.
     """
-    if member.codec is Codec.DEFLATE:
-        return _inflated(member, stored)
     return _zstd(member, stored) if member.codec is Codec.ZSTD else _unpacked(member, stored)
-
-
-def _inflated(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
-    decoder = zlib.decompressobj(-zlib.MAX_WBITS)
-    try:
-        for piece in stored:
-            yield from _pieces(decoder, piece)
-            if decoder.eof:
-                break
-    except zlib.error as error:
-        raise MemberError(f"The deflate stream of {brief(member.path)} is damaged: {error}.") from error
-    if not decoder.eof:
-        raise MemberError(
-            f"The deflate stream of {brief(member.path)} does not end within its {in_bytes(member.stored)}."
-        )
-    _refuse_rest("deflate stream", member, len(decoder.unused_data) + sum(map(len, stored)))
-
-
-def _refuse_rest(what: str, member: Member, rest: int) -> None:
-    if rest:
-        raise MemberError(
-            f"The {what} of {brief(member.path)} ends {in_bytes(rest)} before its compressed size. Readers ignore "
-            "the rest."
-        )
-
-
-def _pieces(decoder: zlib._Decompress, data: bytes) -> Iterator[bytes]:
-    while not decoder.eof:
-        piece = decoder.decompress(data, BLOCK)
-        if piece:
-            yield piece
-        data = decoder.unconsumed_tail
-        # A full piece may leave output in the decoder even if no input is left.
-        if not data and len(piece) < BLOCK:
-            return
 
 
 def _zstd(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
@@ -346,47 +305,53 @@ def _zstd(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _unpacked(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
-    import lzma
+    import lzma  # listing unpacks nothing
 
-    name, what = brief(member.path), f"{_NAMES[member.codec]} data"
+    name, what = brief(member.path), _NAMES[member.codec]
     given, over = 0, b""
     try:
-        decoder, rest, marked = _opened(member, stored)
-        for piece in _bounded(decoder, chain((rest,), stored)):
+        decoder, first, marked = _opened(member, stored)
+        for piece in _bounded(decoder, chain((first,), stored)):
             room = len(piece) if marked else max(0, member.size - given)
             given += len(piece)
             yield piece[:room]
             over += piece[room:]
             if len(over) > _MAX_OVER_BYTES:
                 break
-    except (OSError, EOFError, ValueError, lzma.LZMAError, MemoryError) as error:
+    except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error, MemoryError) as error:
         if needs_too_much_memory(error):
             raise RefusedMemberError(f"The {what} of {name} needs too much memory.") from error
         raise MemberError(f"The {what} of {name} is damaged: {str(error).rstrip('.')}.") from error
     if decoder.eof or len(over) > _MAX_OVER_BYTES:
         yield over
-    if decoder.eof:
-        _refuse_rest(what, member, len(decoder.unused_data) + sum(map(len, stored)))
-    elif marked or given < member.size:
+    rest = len(decoder.unused_data) + sum(map(len, stored)) if decoder.eof else 0
+    if rest:
+        ends = f"ends {in_bytes(rest)} before its compressed size"
+        raise MemberError(f"The {what} of {name} {ends}. Readers ignore the rest.")
+    if not decoder.eof and (marked or given < member.size):
         raise MemberError(f"The {what} of {name} does not end within its {in_bytes(member.stored)}.")
 
 
-def _bounded(decoder: BZ2Decompressor | LZMADecompressor, stored: Iterator[bytes]) -> Iterator[bytes]:
+def _bounded(decoder: Any, stored: Iterator[bytes]) -> Iterator[bytes]:
     """What ``stored`` decodes to, in pieces of at most BLOCK bytes."""
     for data in stored:
-        piece = decoder.decompress(data, BLOCK)
-        while piece or not (decoder.eof or decoder.needs_input):
+        left, piece = data, b""
+        # A full piece may leave output in the decoder even if no input is left.
+        while not decoder.eof and (left or len(piece) == BLOCK or not getattr(decoder, "needs_input", True)):
+            piece = decoder.decompress(left, BLOCK)
+            left = getattr(decoder, "unconsumed_tail", b"")  # of zlib; the others keep it
             yield piece
-            piece = b"" if decoder.eof else decoder.decompress(b"", BLOCK)
         if decoder.eof:
             return
 
 
-def _opened(member: Member, stored: Iterator[bytes]) -> tuple[BZ2Decompressor | LZMADecompressor, bytes, bool]:
+def _opened(member: Member, stored: Iterator[bytes]) -> tuple[Any, bytes, bool]:
     """The decoder of a member, data that was read, and whether the data says where it ends.
 
     Raises MemberError, and what lzma raises.
     """
+    if member.codec is Codec.DEFLATE:
+        return zlib.decompressobj(-zlib.MAX_WBITS), b"", True
     import bz2  # few archives need either
     import lzma
 

@@ -286,12 +286,10 @@ def _narrow(header: bytes) -> bool:
 
 def _whole_entries(source: Source, start: int, limit: int, shift: int) -> Iterator[_WholeHeader]:
     """Yield the complete headers from ``start`` on."""
-    for at, header, _, name, extra, stop in central_headers(source, start, limit):
-        stored, size, offset = header[8], header[9], header[16]
-        _, size, stored, offset, _ = zip64(extra, size, stored, offset)
-        yield _WholeHeader(
-            source.read(at, stop - at), name, offset + shift, (stored, size, codec_of(header[4], header[3]))
-        )
+    for at, central, _, name, extra, stop in central_headers(source, start, limit):
+        _, size, stored, offset, _ = zip64(extra, central.size, central.stored, central.offset)
+        form = stored, size, codec_of(central.method, central.flags)
+        yield _WholeHeader(source.read(at, stop - at), name, offset + shift, form)
 
 
 def _redirected(source: Source, header: _WholeHeader, other: int, base: int, verified: Verified) -> _WholeHeader:
@@ -454,7 +452,7 @@ def _copy(source: Source, directory: Directory, index: int) -> _Copy:
     found = read_local(source, directory.heads[index])
     local, name, extra = (found.local, found.name, found.extra) if found else (None, members.path(index), b"")
     there = next(central_headers(source, directory.central[index], source.size), None) if directory.listed else None
-    central, name = (Central._make(there[1]), there[3]) if there is not None else (None, name)
+    central, name = (there[1], there[3]) if there is not None else (None, name)
     model = central or local
     if model is None:
         raise MemberError(f"The headers of {brief(name)} can no longer be read.")

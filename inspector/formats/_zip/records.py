@@ -490,8 +490,6 @@ _WINDOW_BYTES = 1 << 20
 _MAX_HEADER_BYTES = CENTRAL_SIZE + 3 * 0xFFFF
 UNSUPPORTED = ENCRYPTED | PATCHED | STRONG | MASKED
 """Flags of members that this program cannot read."""
-Header = tuple[bytes, int, int, int, int, int, int, int, int, int, int, int, int, int, int, int, int]
-"""The numbers of a central directory header, in the order of records.Central."""
 
 
 def codec_of(method: int, flags: int) -> Codec:
@@ -501,33 +499,33 @@ def codec_of(method: int, flags: int) -> Codec:
     return CODECS.get(method, Codec.UNKNOWN)
 
 
-def central_headers(source: Source, start: int, limit: int) -> Iterator[tuple[int, Header, bytes, bytes, bytes, int]]:
+def central_headers(source: Source, start: int, limit: int) -> Iterator[tuple[int, Central, bytes, bytes, bytes, int]]:
     """Yield each header of the directory: offset, numbers, the bytes a local header repeats, name, extra, end."""
     at, base, window = start, start, b""
-    unpack = CENTRAL_STRUCT.unpack_from
     while at + CENTRAL_SIZE <= limit:
-        local_span = at - base
-        if local_span + _MAX_HEADER_BYTES > len(window) and base + len(window) < limit:
-            base, local_span, window = at, 0, source.read(at, min(_WINDOW_BYTES, limit - at))
+        if at - base + _MAX_HEADER_BYTES > len(window) and base + len(window) < limit:
+            base, window = at, source.read(at, min(_WINDOW_BYTES, limit - at))
             limit = limit if len(window) == min(_WINDOW_BYTES, limit - at) else at + len(window)
-        if local_span + CENTRAL_SIZE > len(window):
+        found = central_header(window, at - base)
+        if found is None:
             return
-        header = unpack(window, local_span)
-        name = local_span + CENTRAL_SIZE
-        extra = name + header[10]
-        comment = extra + header[11]
-        stop = comment + header[12]
-        if header[0] != CENTRAL or stop > len(window):
-            return
-        yield (
-            at,
-            header,
-            window[local_span + 6 : local_span + 30],
-            window[name:extra],
-            window[extra:comment],
-            base + stop,
-        )
+        central, repeated, name, extra, stop = found
+        yield at, central, repeated, name, extra, base + stop
         at = base + stop
+
+
+def central_header(data: bytes, at: int) -> tuple[Central, bytes, bytes, bytes, int] | None:
+    """A header as ``central_headers`` yields it, its end as a place in ``data``; None if it is not whole there."""
+    if at + CENTRAL_SIZE > len(data):
+        return None
+    central = Central._make(CENTRAL_STRUCT.unpack_from(data, at))
+    name = at + CENTRAL_SIZE
+    extra = name + central.name_length
+    comment = extra + central.extra_length
+    stop = comment + central.comment_length
+    if central.signature != CENTRAL or stop > len(data):
+        return None
+    return central, data[at + 6 : at + 30], data[name:extra], data[extra:comment], stop
 
 
 FORMS = {

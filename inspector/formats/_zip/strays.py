@@ -38,7 +38,6 @@ from inspector.formats._zip.records import (
     MAX_MEMBERS,
     METHODS,
     STORED,
-    Central,
     LocalFile,
     central_headers,
     codec_of,
@@ -309,10 +308,10 @@ def _recorded(archive: Archive, directory: Directory, names: Mapping[bytes, bool
     """What the directory records of stored members that verify nowhere yet: their local headers may not know it."""
     found: dict[bytes, VerifiedNumbers] = {}
     members, central = directory.members, directory.central
-    for index, (at, header, *_) in enumerate(central_headers(archive.source, central[0], directory.stop)):
+    for index, (at, entry, *_) in enumerate(central_headers(archive.source, central[0], directory.stop)):
         if index == len(central) or central[index] != at:
             break
-        path, entry = members.path(index), Central._make(header)
+        path = members.path(index)
         if not names[path] and members.codec_at(index) is Codec.STORED:
             found.setdefault(path, VerifiedNumbers(entry.crc, entry.stored, entry.size, Codec.STORED))
     return found
