@@ -39,7 +39,7 @@ from inspector.formats._tar.header import (
     text,
 )
 from inspector.formats._tar.resync import Layout, Recover, layout_of
-from inspector.formats._tar.swallowed import Inside, any_swallowed, may_search
+from inspector.formats._tar.swallowed import Inside, may_search
 from inspector.formats._tar.walk import MAX_EXTENSIONS, Walk
 
 if TYPE_CHECKING:  # annotations only
@@ -83,8 +83,7 @@ def decode(
     here. ``extras`` makes further fields of a member. ``recover`` finds members whose header is lost, and tells where
     members begin according to that metadata: a header there is found however far zeros before it reach.
     """
-    digits = 16 if digest else 0
-    emitter.begin_members(Members(digest=digest, digest_digits=digits, sizes=True, heads=True, marks=True))
+    emitter.begin_members(_columns(digest))
     layout = Layout()
     emitter.archive.detail = layout
     try:
@@ -95,12 +94,28 @@ def decode(
     emitter.archive.checksums = header_checksums(source, emitter.members, layout.headers)
 
 
+def _columns(digest: str) -> Members:
+    return Members(digest=digest, digest_digits=16 if digest else 0, sizes=True, heads=True, marks=True)
+
+
 def hides_members(archive: Archive, progress: Progress) -> bool:
     """Whether members have swallowed others that decoding, which reads headers only, did not see."""
     layout = layout_of(archive)
-    if layout.looked_inside or not may_search(archive.source, thorough=True):
-        return False
-    return any_swallowed(archive.source, archive.members, layout.headers, progress)
+    if layout.hides is None:
+        layout.hides = _may_hide(archive) and _has_others(archive, layout, progress)
+    return layout.hides
+
+
+def _may_hide(archive: Archive) -> bool:
+    return not layout_of(archive).looked_inside and may_search(archive.source, thorough=True)
+
+
+def _has_others(archive: Archive, layout: Layout, progress: Progress) -> bool:
+    """Whether decoding that reads the data of members too finds headers that this one did not."""
+    again, found = Archive(archive.source, archive.format, archive.title, ()), Layout()
+    again.members = _columns("")
+    Walk(archive.source, Emitter(again), progress, found, looks_inside=True).run()
+    return not frozenset(found.headers) <= frozenset(layout.headers)
 
 
 def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
@@ -292,11 +307,8 @@ def doubt(archive: Archive, index: int, progress: Progress) -> str:
         return "its header is damaged, or bytes before or in it were lost or inserted"
     if archive.source.read(start, stop - start).strip(b"\0") and not is_v7(archive, index):
         return "the padding after it is not all zeros, so its bytes may have changed too"
-    if layout.looked_inside or not may_search(archive.source, thorough=True):
-        return ""
-    if Inside(archive.source, progress).headers(members.starts[index], start) and layout.hides is None:
-        layout.hides = any_swallowed(archive.source, members, layout.headers, progress)
-    return "other members are in what counts as the data of one" if layout.hides else ""
+    hidden = _may_hide(archive) and Inside(archive.source, progress).headers(members.starts[index], start)
+    return "other members are in what counts as the data of one" if hidden and hides_members(archive, progress) else ""
 
 
 def headers_summary(archive: Archive) -> str:

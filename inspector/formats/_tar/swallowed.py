@@ -6,19 +6,16 @@ those of a tar that is the member, whole or in pieces: that one begins where the
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from inspector.core.member import Members
 from inspector.core.program.progress import Progress
 from inspector.core.source import Metered, Source, is_remote, zeros_start, zeros_stop
 from inspector.formats._tar.header import (
     BLOCK,
     EXTENSIONS,
-    SEARCH_WINDOW_BYTES,
     ZEROS,
     Header,
     aligned,
@@ -90,9 +87,9 @@ class Inside:
         if first is None and nested.stop >= stop:
             first = self._without_end(name, nested, stop)
         elif first is None:
-            chain = [at for at in inside if at >= nested.stop]
-            first = self._leads_to_header(name, chain, targets, stop) or self._leads_to_end(chain, targets, stop)
-            nested = replace(nested, stop=max(map(targets.__getitem__, chain), default=stop))
+            behind = {at: target for at, target in targets.items() if at >= nested.stop}
+            first = self._leading(name, behind, stop)
+            nested = replace(nested, stop=max(behind.values(), default=stop))
         if first is None:
             self._carried = (stop, max(0, nested.stop - stop))
             self._pieces = [*self._pieces[-_MAX_PIECES:], name]
@@ -140,13 +137,17 @@ class Inside:
             return None if self._is_piece(name, stop) else nested.last
         return None if nested.number < _MANY and is_usual_end(stop, self._source.size) else nested.last
 
-    def _leads_to_header(self, name: bytes, chain: Sequence[int], targets: dict[int, int], stop: int) -> int | None:
-        """The first header from which headers lead to the one that follows the member."""
-        after = self._header(stop) if stop + BLOCK <= self._source.size else None
-        if after is None or not after.fits:
-            return None
-        first = first_leading({at: targets[at] for at in chain}, (stop,))
-        return None if first is None or self._is_piece(name, stop) else first
+    def _leading(self, name: bytes, targets: dict[int, int], stop: int) -> int | None:
+        """The first header from which headers lead to the one behind the member, or to the zeros that end the file.
+
+        A tar in the tar has an end of its own before that of the outer one.
+        """
+        first = first_leading(targets, (stop,))
+        if first is not None and self._header(stop).fits and not self._is_piece(name, stop):
+            return first
+        zeros = max(targets.values(), default=stop)
+        first = first_leading(targets, (zeros,)) if self._is_end(zeros) else None
+        return None if first is None or self._has_ends(zeros, stop) else first
 
     def _is_piece(self, name: bytes, at: int) -> bool:
         """Whether a member is one of the pieces of a tar: one that came before, or the next at ``at``, is like it."""
@@ -162,17 +163,6 @@ class Inside:
         if not _alike(name, after.name):
             return False
         return self._source.read(start, BLOCK) == ZEROS or bool(self.headers(start, stop))
-
-    def _leads_to_end(self, chain: Sequence[int], targets: dict[int, int], stop: int) -> int | None:
-        """The first header from which headers lead to the zeros that end the file, if those are not also its own.
-
-        A tar in the tar has an end of its own before that of the outer one.
-        """
-        zeros = max(map(targets.__getitem__, chain), default=stop)
-        if not chain or not self._is_end(zeros):
-            return None
-        first = first_leading({at: targets[at] for at in chain}, (zeros,))
-        return None if first is None or self._has_ends(zeros, stop) else first
 
     def _is_end(self, at: int) -> bool:
         """Whether the zeros that end the file begin there."""
@@ -214,29 +204,6 @@ def _alike(one: bytes, other: bytes) -> bool:
 def may_search(source: Source, *, thorough: bool) -> bool:
     """Whether decoding looks into members."""
     return (thorough or source.size <= MAX_BYTES_AT_ONCE) and not is_remote(source)
-
-
-def any_swallowed(source: Source, members: Members, headers: Iterable[int], progress: Progress) -> bool:
-    """Whether a member has swallowed others, of a tar whose walk did not look. Raises SourceError and Cancelled."""
-    look = Inside(source, progress)
-    known = frozenset(headers)
-    progress.begin("Looking for headers inside members", source.size)
-    first = 0
-    while first < len(members):
-        last = first + 1
-        start = members.starts[first]
-        while last < len(members) and start < members.stops[last] <= start + SEARCH_WINDOW_BYTES:
-            last += 1
-        stop = min(source.size, start + aligned(members.stops[last - 1] - start))
-        inside = [at for at in look.headers(start, stop) if at not in known] if stop > start else []
-        for index in range(first, last) if inside else ():
-            begin, end = members.starts[index], members.stops[index]
-            own = inside[bisect_left(inside, begin) : bisect_left(inside, end)]
-            if own and look.swallowed((members.path(index), begin, end), own) is not None:
-                return True
-        progress.advance(max(0, stop - progress.done))
-        first = last
-    return False
 
 
 def step_back_to_swallowed(cursor: Cursor, look: Inside | None, index: int) -> bool:

@@ -84,22 +84,17 @@ class _Check:
         """Check all members; if none overlap, read neighbours together."""
         starts, stops = self.members.starts, self.members.stops
         self.progress.begin("Comparing CRC-32", sum(stops) - sum(starts))
-        if all(map(le, starts, stops)) and all(map(le, stops, islice(starts, 1, None))):
-            self._run_in_order()
-        else:
+        if not (all(map(le, starts, stops)) and all(map(le, stops, islice(starts, 1, None)))):
             self._run_overlapping()
-
-    def _run_in_order(self) -> None:
-        starts, stops = self.members.starts, self.members.stops
+            return
         index = 0
         while index < len(starts):
-            following = bisect_right(stops, starts[index] + _WINDOW_BYTES, index)
+            following = max(index + 1, bisect_right(stops, starts[index] + _WINDOW_BYTES, index))
             if following > index + 1:
                 self._check_window(index, following)
-                index = following
             else:
                 self._check(index)
-                index += 1
+            index = following
 
     def _run_overlapping(self) -> None:
         """Check every member whose bytes no other one before it claims; the others once, and within a budget."""

@@ -126,7 +126,7 @@ class Directory(Struct):
 
 def is_split(eocd: Eocd | None) -> bool:
     """Whether the archive is one disk of several."""
-    return eocd is not None and any(problem.what is codes.SEVERAL_DISKS for problem in eocd.problems)
+    return eocd is not None and any(what is codes.SEVERAL_DISKS for what, *_ in eocd.problems)
 
 
 def add_member(

@@ -13,6 +13,7 @@ from operator import gt
 
 from msgspec import Struct, field
 
+from inspector.core.finding import FindingType
 from inspector.core.numbers import in_bytes, verb
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
@@ -35,7 +36,6 @@ from inspector.formats._zip.records import (
     ZIP64_LOCATOR,
     ZIP64_LOCATOR_SIZE,
     End,
-    Problem,
     Zip64End,
     central_headers,
     local_files,
@@ -73,17 +73,16 @@ class Eocd(Struct):
     displacement: int = 0
     shift: int = 0
     consistent: bool = False
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[tuple[FindingType, str, tuple[tuple[int, int], ...]]] = field(default_factory=list)
+
+    def problem(self, what: FindingType, message: str, *spans: tuple[int, int]) -> None:
+        """Note a problem of these bytes."""
+        self.problems.append((what, message, spans))
 
     @property
     def records(self) -> tuple[Span, ...]:
         """The end of central directory record and, if there is one, the ZIP64 one."""
         return (self.record,) if self.zip64 is None else (self.record, self.zip64)
-
-    @property
-    def rank(self) -> tuple[bool, bool, bool, int]:
-        """Candidates are compared by this; the greatest is the best."""
-        return self.exact, self.consistent, not self.displacement, self.record.start
 
 
 def find_eocd(source: Source) -> Eocd | None:
@@ -101,16 +100,14 @@ def find_eocd(source: Source) -> Eocd | None:
         eocds = [eocd for eocd in eocds if eocd.consistent and not eocd.displacement]
     if not eocds:
         return None
-    best = max(eocds, key=lambda eocd: eocd.rank)
+    best = max(eocds, key=lambda each: (each.exact, each.consistent, not each.displacement, each.record.start))
     if len(exact) > 1:
         places = ", ".join(f"{at:,}" for at in exact[:_MAX_CANDIDATES])
-        best.problems.append(
-            Problem(
-                codes.SEVERAL_ENDS,
-                f"The file has {len(exact)} possible end of central directory records (at {places}). Programs may read "
-                f"different archives in this file; the one at {best.record.start:,} is shown.",
-                tuple((at, at + END_SIZE) for at in exact[:_MAX_CANDIDATES]),
-            )
+        best.problem(
+            codes.SEVERAL_ENDS,
+            f"The file has {len(exact)} possible end of central directory records (at {places}). Programs may read "
+            f"different archives in this file; the one at {best.record.start:,} is shown.",
+            *((at, at + END_SIZE) for at in exact[:_MAX_CANDIDATES]),
         )
     if not exact:
         report_not_at_end(source, best, others)
@@ -139,14 +136,12 @@ def report_not_at_end(source: Source, eocd: Eocd, candidates: Sequence[int]) -> 
     places = ", ".join(f"{at:,}" for at in candidates)
     rest = Span(eocd.record.stop, source.size)
     readable = eocd.consistent and not eocd.displacement and source.size - eocd.record.start <= MAX_EOCD_DISTANCE
-    eocd.problems.append(
-        Problem(
-            codes.END_NOT_AT_END if rest.size and readable else codes.END_NOT_FOUND,
-            f"The file does not end with an end of central directory record. Such records are at {places}. Either the "
-            f"{in_bytes(rest.size)} after the one at {eocd.record.start:,} "
-            f"{verb(rest.size, 'belongs', 'belong')} to nothing, or its comment is cut off.",
-            (eocd.record, rest) if rest.size else (eocd.record,),
-        )
+    eocd.problem(
+        codes.END_NOT_AT_END if rest.size and readable else codes.END_NOT_FOUND,
+        f"The file does not end with an end of central directory record. Such records are at {places}. Either the "
+        f"{in_bytes(rest.size)} after the one at {eocd.record.start:,} "
+        f"{verb(rest.size, 'belongs', 'belong')} to nothing, or its comment is cut off.",
+        *((eocd.record, rest) if rest.size else (eocd.record,)),
     )
 
 
@@ -187,29 +182,23 @@ def eocd_at(source: Source, at: int, *, walk: bool = False) -> Eocd:
         counts = (wide.entries_here, wide.entries) if counts[0] in (FULL_16, counts[1]) else counts
     _find_directory(source, eocd, size, offset)
     if any(disks) and _is_whole(source, eocd):
-        eocd.problems.append(
-            Problem(
-                codes.DISK_NUMBER,
-                f"The end record has a wrong disk number: this is disk {disks[0]:,}, and the central directory is "
-                f"on disk {disks[1]:,}, but all of the archive is in this file. Some programs reject it for that.",
-                eocd.records,
-            )
+        eocd.problem(
+            codes.DISK_NUMBER,
+            f"The end record has a wrong disk number: this is disk {disks[0]:,}, and the central directory is "
+            f"on disk {disks[1]:,}, but all of the archive is in this file. Some programs reject it for that.",
+            *eocd.records,
         )
     elif any(disks):
-        eocd.problems.append(
-            Problem(
-                codes.SEVERAL_DISKS,
-                "The archive is one disk of several. The others are missing, so offsets may be wrong.",
-                eocd.records,
-            )
+        eocd.problem(
+            codes.SEVERAL_DISKS,
+            "The archive is one disk of several. The others are missing, so offsets may be wrong.",
+            *eocd.records,
         )
     elif counts[0] != counts[1]:
-        eocd.problems.append(
-            Problem(
-                codes.ENTRY_COUNT,
-                f"The archive has a single disk, but the end record puts {counts[0]:,} of {counts[1]:,} entries on it.",
-                eocd.records,
-            )
+        eocd.problem(
+            codes.ENTRY_COUNT,
+            f"The archive has a single disk, but the end record puts {counts[0]:,} of {counts[1]:,} entries on it.",
+            *eocd.records,
         )
     return eocd
 
@@ -239,13 +228,11 @@ def _fills_up_to(source: Source, end: End, at: int) -> bool:
 
 def _resolved(eocd: Eocd, what: str, narrow: int, placeholder: int, wide: int) -> int:
     if narrow not in (placeholder, wide):
-        eocd.problems.append(
-            Problem(
-                codes.ZIP64_DISAGREES,
-                f"The {what} is {narrow:,} in the end of central directory record and {wide:,} in the ZIP64 one. "
-                "Programs may read different archives in this file; the first is used.",
-                eocd.records,
-            )
+        eocd.problem(
+            codes.ZIP64_DISAGREES,
+            f"The {what} is {narrow:,} in the end of central directory record and {wide:,} in the ZIP64 one. "
+            "Programs may read different archives in this file; the first is used.",
+            *eocd.records,
         )
     return wide if narrow == placeholder else narrow
 
@@ -260,34 +247,28 @@ def _find_zip64(source: Source, eocd: Eocd) -> Zip64End | None:
     eocd.anchor = start
     disk, claimed, disks = _ZIP64_LOCATOR_STRUCT.unpack(locator)
     if disk or disks > 1:
-        eocd.problems.append(
-            Problem(
-                codes.ZIP64_LOCATOR,
-                f"The ZIP64 locator points to disk {disk:,} of {disks:,}, counted from 0, but the archive has a single "
-                "disk. Programs reject it for that.",
-                (eocd.locator,),
-            )
+        eocd.problem(
+            codes.ZIP64_LOCATOR,
+            f"The ZIP64 locator points to disk {disk:,} of {disks:,}, counted from 0, but the archive has a single "
+            "disk. Programs reject it for that.",
+            eocd.locator,
         )
     elif not disks:
-        eocd.problems.append(
-            Problem(
-                codes.ZIP64_DISKS,
-                "The ZIP64 locator counts 0 disks, although the archive is on one (APPNOTE 4.3.15). Some programs "
-                "reject it for that.",
-                (eocd.locator,),
-            )
+        eocd.problem(
+            codes.ZIP64_DISKS,
+            "The ZIP64 locator counts 0 disks, although the archive is on one (APPNOTE 4.3.15). Some programs "
+            "reject it for that.",
+            eocd.locator,
         )
     for at in (claimed, start - ZIP64_END_SIZE):
         data = source.read(at, ZIP64_END_SIZE) if 0 <= at <= start - ZIP64_END_SIZE else b""
         if data[:4] == ZIP64_END:
             break
     else:
-        eocd.problems.append(
-            Problem(
-                codes.ZIP64_MISSING,
-                f"The ZIP64 locator points to {claimed:,}, but there is no ZIP64 record.",
-                (eocd.locator, Span(claimed, start)) if claimed < start else (eocd.locator,),
-            )
+        eocd.problem(
+            codes.ZIP64_MISSING,
+            f"The ZIP64 locator points to {claimed:,}, but there is no ZIP64 record.",
+            *((eocd.locator, Span(claimed, start)) if claimed < start else (eocd.locator,)),
         )
         return None
     record = Zip64End._make(ZIP64_END_STRUCT.unpack(data))
@@ -295,13 +276,11 @@ def _find_zip64(source: Source, eocd: Eocd) -> Zip64End | None:
     eocd.zip64 = Span(at, start)
     if at + 12 + record.rest != start:
         present = max(0, start - at - 12)
-        eocd.problems.append(
-            Problem(
-                codes.ZIP64_SIZE,
-                f"The ZIP64 end of central directory record has a wrong size: {in_bytes(record.rest)}, but "
-                f"{verb(present, 'there is', 'there are')} {present:,} up to the locator.",
-                (eocd.zip64,),
-            )
+        eocd.problem(
+            codes.ZIP64_SIZE,
+            f"The ZIP64 end of central directory record has a wrong size: {in_bytes(record.rest)}, but "
+            f"{verb(present, 'there is', 'there are')} {present:,} up to the locator.",
+            eocd.zip64,
         )
     if at != claimed:
         # Bytes before the archive displace everything by the same distance; the directory shows whether there are any.
@@ -319,36 +298,31 @@ def _find_directory(source: Source, eocd: Eocd, size: int, offset: int) -> None:
         eocd.consistent = not size or source.read(offset, 4) == CENTRAL
     elif size and offset < anchor and source.read(offset, 4) == CENTRAL:
         eocd.directory = Span(offset, max(offset, min(offset + size, anchor)))
-        eocd.problems.append(
-            Problem(
-                codes.DIRECTORY_SIZE,
-                f"The central directory at {offset:,} should have {in_bytes(size)}, but "
-                f"{verb(anchor - offset, 'there is', 'there are')} {anchor - offset:,} up to the end records.",
-                (eocd.directory, eocd.size_field),
-            )
+        eocd.problem(
+            codes.DIRECTORY_SIZE,
+            f"The central directory at {offset:,} should have {in_bytes(size)}, but "
+            f"{verb(anchor - offset, 'there is', 'there are')} {anchor - offset:,} up to the end records.",
+            eocd.directory,
+            eocd.size_field,
         )
     elif moved >= 0 and (not size or source.read(moved, 4) == CENTRAL):
         eocd.directory = Span(moved, anchor)
         eocd.displacement = eocd.shift = moved - offset
         eocd.consistent = True
     else:
-        eocd.problems.append(
-            Problem(
-                codes.DIRECTORY_MISSING,
-                f"The central directory is not at {offset:,}, where the end record puts {in_bytes(size)} of it. It is "
-                "not directly before the end records either.",
-                (eocd.record,),
-            )
+        eocd.problem(
+            codes.DIRECTORY_MISSING,
+            f"The central directory is not at {offset:,}, where the end record puts {in_bytes(size)} of it. It is "
+            "not directly before the end records either.",
+            eocd.record,
         )
     if locator_shift and locator_shift != eocd.shift:
         eocd.consistent = False
-        eocd.problems.append(
-            Problem(
-                codes.ZIP64_LOCATOR,
-                "The ZIP64 locator does not point to the ZIP64 end of central directory record before it. "
-                "Programs may read different archives in this file.",
-                (eocd.locator or eocd.record,),
-            )
+        eocd.problem(
+            codes.ZIP64_LOCATOR,
+            "The ZIP64 locator does not point to the ZIP64 end of central directory record before it. "
+            "Programs may read different archives in this file.",
+            eocd.locator or eocd.record,
         )
 
 
@@ -363,7 +337,6 @@ def first_name(source: Source, eocd: Eocd) -> tuple[bytes, int] | None:
     return head[46 : 46 + length], int.from_bytes(head[42:46], "little") + eocd.shift
 
 
-_MEMBERS_PER_STEP = 1024
 _ZIP64_PREFIX_SIZE = 12
 """Bytes of a ZIP64 end record up to the size of its rest, inclusive."""
 
@@ -378,10 +351,9 @@ def find_eocd_after_members(source: Source, progress: Progress) -> Eocd | None:
         return None  # ``find_eocd`` has seen all of it
     progress.begin("Following local headers", source.size)
     stop = 0
-    for number, found in enumerate(islice(local_files(source, 0), MAX_MEMBERS)):
+    for found in islice(local_files(source, 0), MAX_MEMBERS):
         stop = found.stop
-        if number % _MEMBERS_PER_STEP == 0:
-            progress.advance(min(stop, source.size) - progress.done)
+        progress.advance(min(stop, source.size) - progress.done)
     eocd = eocd_after(source, stop)
     if eocd is not None:
         report_not_at_end(source, eocd, [eocd.record.start])

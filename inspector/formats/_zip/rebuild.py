@@ -139,9 +139,10 @@ def rebuild(
     edit = _edit(source, place.start, new)
     if edit is None:
         return None
-    doubtful = place.cut_off is not None and any(
-        _has(source, signature, place.cut_off.begin, progress) for signature in (LOCAL, CENTRAL)
-    )
+    cut_off = () if place.cut_off is None else (Span(0, place.cut_off.begin),)
+    # What looks like headers in it makes it doubtful that the bytes are one member's data.
+    signs = (found_outside(source, each, cut_off, source.size, progress) for each in (LOCAL, CENTRAL))
+    doubtful = bool(cut_off) and any(next(each, None) is not None for each in signs)
     trailing = Span(eocd.record.stop, source.size) if eocd is not None else _EMPTY
     return Rebuilt(
         edit=edit,
@@ -171,7 +172,7 @@ def _find_place(
             gaps.append(Span(found.stop, stray.head))
             found.members.append(stray)
             found.stop, found.cut_off = stray.stop, None
-    place = _place_without_eocd(source, found) if eocd is None else _place_before_eocd(source, eocd, span, found)
+    place = _place(source, eocd, span, found)
     return replace(place, gaps=tuple(each for each in (*gaps, *place.gaps) if each.size)), found
 
 
@@ -182,26 +183,20 @@ def _is_complete(directory: Directory, eocd: Eocd) -> bool:
     return directory.stop == eocd.anchor and counted and entries > 0
 
 
-def _place_before_eocd(source: Source, eocd: Eocd, span: Span | None, found: ScanResult) -> DirectoryPlace:
-    """The place before existing end records; ``span`` is where the directory was found."""
-    if span is not None:
-        return DirectoryPlace(span.start, (Span(min(found.stop, span.start), span.start),))
-    if source.read(found.stop, 4) == CENTRAL or _is_blank(source, Span(found.stop, eocd.anchor)):
-        return DirectoryPlace(min(found.stop, eocd.anchor))
-    return DirectoryPlace(eocd.anchor, (Span(min(found.stop, eocd.anchor), eocd.anchor),))
-
-
-def _place_without_eocd(source: Source, found: ScanResult) -> DirectoryPlace:
-    """The place in a file without end records: after the last member, or after unknown bytes."""
-    if found.cut_off is not None:
-        return DirectoryPlace(found.cut_off.head, cut_off=found.cut_off)
-    head = source.read(found.stop, 4)
-    if len(head) > 2 and head == LOCAL[: len(head)] and read_local(source, found.stop) is None:
-        return DirectoryPlace(found.stop, remnant=Span(found.stop, source.size))
-    remnant = any(head[:4] == signature[: len(head)] for signature in (CENTRAL, END)) and len(head) < 4
-    if remnant or head in (CENTRAL, END) or _is_blank(source, Span(found.stop, source.size)):
-        return DirectoryPlace(found.stop)
-    return DirectoryPlace(source.size, (Span(found.stop, source.size),))
+def _place(source: Source, eocd: Eocd | None, span: Span | None, found: ScanResult) -> DirectoryPlace:
+    """Where the directory ``span`` is; without one after the last member found, or after unknown bytes."""
+    limit, head = source.size if eocd is None else eocd.anchor, source.read(found.stop, 4)
+    begun: tuple[bytes, ...] = (CENTRAL,)
+    if eocd is None:
+        if found.cut_off is not None:
+            return DirectoryPlace(found.cut_off.head, cut_off=found.cut_off)
+        if len(head) > 2 and head == LOCAL[: len(head)] and read_local(source, found.stop) is None:
+            return DirectoryPlace(found.stop, remnant=Span(found.stop, source.size))
+        span, begun = None, (CENTRAL[: len(head)], END[: len(head)])
+    if span is None and (head in begun or _is_blank(source, Span(found.stop, limit))):
+        return DirectoryPlace(min(found.stop, limit))
+    start = limit if span is None else span.start
+    return DirectoryPlace(start, (Span(min(found.stop, start), start),))
 
 
 def _trusted(
@@ -337,11 +332,6 @@ def _edit(source: Source, start: int, new: bytes) -> Edit | None:
     end = start + len(new)
     patches = (Patch(start + same, old[same:], new[same:]),) if same < len(new) else ()
     return Edit("Rebuild the central directory", patches, size, end) if patches or end != size else None
-
-
-def _has(source: Source, signature: bytes, start: int, progress: Progress) -> bool:
-    """Whether a signature occurs from ``start`` on, which makes it doubtful that the bytes are one member's data."""
-    return next(found_outside(source, signature, [Span(0, start)], source.size, progress), None) is not None
 
 
 def _is_blank(source: Source, span: Span) -> bool:

@@ -14,7 +14,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from inspector.core.field import Value
-from inspector.core.finding import FindingType
 from inspector.core.kinds import Kind
 from inspector.core.layout import Part, packed, parts_of
 from inspector.core.member import Codec
@@ -276,14 +275,6 @@ END_SIZE, ZIP64_END_SIZE, ZIP64_LOCATOR_SIZE = END_STRUCT.size, ZIP64_END_STRUCT
 def as_bytes(value: Any, size: int) -> bytes:
     """A value of a record as it is stored."""
     return value if isinstance(value, bytes) else int(value).to_bytes(size, "little")
-
-
-class Problem(NamedTuple):
-    """A finding of a function that has no Emitter; its caller reports it."""
-
-    what: FindingType
-    message: str
-    spans: tuple[tuple[int, int], ...] = ()
 
 
 ZIP64_VERSION = 45
