@@ -17,7 +17,7 @@ from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.source import Source, is_sparing
-from inspector.core.span import Span
+from inspector.core.span import Span, subtract
 from inspector.formats._kinds import DATA_SECTION, TAR_EXTENSION, TAR_HEADER
 from inspector.formats._signatures import with_inside
 from inspector.formats._tar import header as heads
@@ -52,13 +52,14 @@ def no_extras(_member: int) -> Iterable[Field]:
 
 def archive_fields(source: Source, members: Members, layout: Layout, extras: Extras) -> Iterator[Field]:
     """The top-level fields: the members, and the bytes between and after them."""
-    if layout.runs and members.heads is not None:
+    if len(members) and members.heads is not None:
+        end = min(source.size, padded_stop(members, len(members) - 1))
         make = partial(member_field, source, members, extras=extras)
         table = FieldTable(members.heads, make, _ROLES, partial(_count, members))
         yield Field(
             "members",
             DATA_SECTION,
-            tuple(layout.runs),
+            tuple(subtract([Span(0, end)], [each.span for each in layout.strays])),
             len(members),
             "Each member is a header block, its data, and padding to a multiple of 512 bytes.",
             table,

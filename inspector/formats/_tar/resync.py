@@ -62,14 +62,13 @@ class Stray(Struct, frozen=True):
 
 
 class Layout(Struct):
-    """What the walk finds besides members. ``runs`` are the spans that members fill without a gap.
+    """What the walk finds besides members, which fill all the rest up to the last of them.
 
     ``headers`` are the offsets of header blocks in file order; ``unfit`` of them have a wrong checksum. ``doubtful``
     are the members whose content may be wrong, ``recovered`` those without a readable header; both ascending.
     ``looked_inside``: the data of members was read too; ``hides``: others are in it, None where that was not asked.
     """
 
-    runs: list[Span] = field(default_factory=list)
     strays: list[Stray] = field(default_factory=list)
     headers: array[int] = field(default_factory=lambda: array("Q"))
     unfit: int = 0
@@ -144,15 +143,6 @@ class Cursor:
             self._buffer, self._buffer_start, inner = self.source.read(at, HEADER_WINDOW_BYTES), at, 0
         return self._buffer[inner : inner + BLOCK]
 
-    def fill(self, stop: int) -> None:
-        """Move to ``stop``; members fill the bytes up to it."""
-        runs = self.layout.runs
-        if runs and runs[-1].stop == self.at:
-            runs[-1] = Span(runs[-1].start, stop)
-        else:
-            runs.append(Span(self.at, stop))
-        self.at = stop
-
     def stray(self, name: str, kind: Kind, stop: int, note: str) -> None:
         """Move to ``stop``; the bytes up to it belong to no member."""
         stop = min(stop, self.source.size)
@@ -167,9 +157,8 @@ class Cursor:
 
     def step_back(self, to: int) -> None:
         """Move back to ``to``, in the data of the last member, which ends there."""
-        members, runs = self.emitter.members, self.layout.runs
+        members = self.emitter.members
         members.stops[-1] = min(members.stops[-1], to)
-        runs[-1] = Span(runs[-1].start, to)
         self.at = to
 
     def step_back_to_header(self, at: int, stop: int, where: str, lost: str) -> None:
@@ -404,7 +393,7 @@ def _pass_gap(cursor: Cursor, strays: Sequence[Stray]) -> None:
     for path, head, start, end in cursor.recover.between(cursor.at, stop, cursor.progress):
         _pass_strays(cursor, strays, head)
         cursor.layout.recovered.append(cursor.emitter.members.append(path, start, end, head=head))
-        cursor.fill(min(stop, start + aligned(end - start)))
+        cursor.at = min(stop, start + aligned(end - start))
     _pass_strays(cursor, strays, stop)
 
 

@@ -68,10 +68,15 @@ class Walk(Cursor):
         self._names = NameCheck(emitter)
         self._skip_fast = 0
         self._malformed = -1
-        self._set_id = CappedFindings(emitter, codes.SET_ID, "members with a set-ID bit")
-        self._special = CappedFindings(emitter, codes.SPECIAL, "links and devices")
-        self._links = CappedFindings(emitter, codes.LINK_TARGET, "links without a target")
-        self._sized_links = CappedFindings(emitter, codes.LINK_SIZE, "links with a size")
+        self._capped = {
+            what: CappedFindings(emitter, what, subjects)
+            for what, subjects in (
+                (codes.SET_ID, "members with a set-ID bit"),
+                (codes.SPECIAL, "links and devices"),
+                (codes.LINK_TARGET, "links without a target"),
+                (codes.LINK_SIZE, "links with a size"),
+            )
+        }
 
     def run(self) -> None:
         size = self.source.size
@@ -94,7 +99,7 @@ class Walk(Cursor):
             resync.report_missing_end(self)
         self.report_damage()
         self._names.close()
-        for capped in (self._set_id, self._special, self._links, self._sized_links):
+        for capped in self._capped.values():
             capped.close()
 
     def _walk_fast(self) -> None:
@@ -110,8 +115,7 @@ class Walk(Cursor):
                 self._fast = FastWalk(self.source, members, headers, self._names, self._inside)
             before = len(self.emitter.members)
             stop = self._fast.run(self.at)
-            if stop > self.at:
-                self.fill(stop)
+            self.at = max(self.at, stop)
             if len(self.emitter.members) - before < MIN_FAST_MEMBERS:
                 self._skip_fast = MIN_FAST_MEMBERS
 
@@ -248,7 +252,7 @@ class Walk(Cursor):
             message = f"The map of the sparse file {brief(name)} {fault.problem}. Its content cannot be restored."
             self.emitter.report(codes.SPARSE_MAP, message, fault.span, member=index)
         self._doubt_header(index, head, at, found)
-        self.fill(min(end, start + aligned(stored)))
+        self.at = min(end, start + aligned(stored))
         self._report_wrong_end(index, start, stored)
 
     def _report_wrong_end(self, index: int, start: int, stored: int) -> None:
@@ -306,7 +310,7 @@ class Walk(Cursor):
             (at + 124, at + 136),
             member=index,
         )
-        self.fill(start)
+        self.at = start
         if another is None:
             self.ended = True
         else:
@@ -314,13 +318,16 @@ class Walk(Cursor):
 
     def _check_mode(self, at: int, index: int) -> None:
         """Report set-ID permissions, which should not be restored."""
-        mode = heads.number(self.block(at)[heads.PLACES["mode"]]) or 0
-        if mode & heads.SET_ID and not self._set_id.full():
+        place = heads.PLACES["mode"]
+        mode = heads.number(self.block(at)[place]) or 0
+        if mode & heads.SET_ID and not self._capped[codes.SET_ID].full():
             message = (
                 f"The permissions of {brief(self.emitter.members.path(index))} ({mode & 0o7777:o}) let it "
                 "run with the rights of its owner or group. Do not restore them when extracting."
             )
-            self._set_id.add(message, ((at + heads.PLACES["mode"].start, at + heads.PLACES["mode"].stop),), index)
+            self._capped[codes.SET_ID].add(
+                message, ((at + heads.PLACES["mode"].start, at + heads.PLACES["mode"].stop),), index
+            )
 
     def _map_fault(self, head: int, at: int, overrides: Overrides, data: Span, expanded: int) -> MapFault | None:
         """The fault of a sparse member's map; None for one that can be read."""
@@ -339,10 +346,10 @@ class Walk(Cursor):
             f"The link {name} states a size of {in_bytes(size)}, where 0 belongs. No data is read for it here; "
             "other programs pass over that much."
         )
-        for capped, applies, message in (
-            (self._special, True, kind),
-            (self._links, is_link and not target, f"The link {name} has no target."),
-            (self._sized_links, is_link and size, sized),
+        for what, applies, message in (
+            (codes.SPECIAL, True, kind),
+            (codes.LINK_TARGET, is_link and not target, f"The link {name} has no target."),
+            (codes.LINK_SIZE, is_link and size, sized),
         ):
-            if applies and not capped.full():
-                capped.add(message, where, index)
+            if applies and not self._capped[what].full():
+                self._capped[what].add(message, where, index)

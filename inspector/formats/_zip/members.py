@@ -112,10 +112,15 @@ class AttributeCheck:
     def __init__(self, source: Source, emitter: Emitter) -> None:
         self._source = source
         self._emitter = emitter
-        self._special = CappedFindings(emitter, codes.SPECIAL, "links, devices and the like")
-        self._impossible = CappedFindings(emitter, codes.SPECIAL_WITH_CONTENT, "devices and the like with content")
-        self._contradicting = CappedFindings(emitter, codes.ATTRIBUTES, "members whose attributes contradict them")
-        self._set_id = CappedFindings(emitter, codes.SET_ID, "members with a set-user-ID or set-group-ID bit")
+        self._capped = {
+            what: CappedFindings(emitter, what, subjects)
+            for what, subjects in (
+                (codes.SPECIAL, "links, devices and the like"),
+                (codes.SPECIAL_WITH_CONTENT, "devices and the like with content"),
+                (codes.ATTRIBUTES, "members whose attributes contradict them"),
+                (codes.SET_ID, "members with a set-user-ID or set-group-ID bit"),
+            )
+        }
 
     def check(self, made_by: int, external: int, start: int, member: int) -> None:
         """Examine ``member``, whose central directory header begins at ``start``."""
@@ -140,7 +145,8 @@ class AttributeCheck:
             wrong = f"it has {in_bytes(size)}"
         elif kind is None and number not in (*PLAIN_TYPES, _FOLDER) and external >> 16 != _UNSET:
             wrong = f"has the file type {number} in its attributes, which does not exist"
-        found = (self._impossible if wrong else self._special) if kind is not None else self._contradicting
+        special = codes.SPECIAL_WITH_CONTENT if wrong else codes.SPECIAL
+        found = self._capped[codes.ATTRIBUTES if kind is None else special]
         if kind is not None:
             assert members.marks is not None
             members.marks[member] |= SPECIAL
@@ -150,8 +156,8 @@ class AttributeCheck:
                 what = f"{kind}{self._target(member) if number == _LINK else ''}, not a regular file"
                 message = f"{name} is a {what}{f', but {wrong}' if wrong else ''}. It is listed but not extracted."
             found.add(message, spans, member)
-        if has_mode and external & SET_ID and not self._set_id.full():
-            self._set_id.add(
+        if has_mode and external & SET_ID and not self._capped[codes.SET_ID].full():
+            self._capped[codes.SET_ID].add(
                 f"The permissions of {name} ({external >> 16 & 0o7777:o}) let it run with the rights of its owner or "
                 "group. Do not restore them when extracting.",
                 spans,
@@ -160,7 +166,7 @@ class AttributeCheck:
 
     def close(self) -> None:
         """Report how many findings were dropped."""
-        for each in (self._special, self._impossible, self._contradicting, self._set_id):
+        for each in self._capped.values():
             each.close()
 
     def _target(self, index: int) -> str:

@@ -209,7 +209,7 @@ def _decode_unread(
         members.append(name, location.start, location.stop, head=location.head, marks=UNREAD)
         progress.advance(1)
     end = aligned(found[-1].stop)
-    layout = Layout([Span(0, end)])
+    layout = Layout()
     if end < source.size:
         note = "The bytes after the last datapoint, which were not read. Two blocks of zeros end a tar."
         layout.strays.append(Stray("end of archive", TAR_END, Span(end, source.size), note))
