@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import pairwise, repeat
 from operator import sub
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from inspector.core.source import SplicedSource
 from inspector.core.span import Span, Spans
@@ -172,6 +172,18 @@ class Members:
             self.marks.append(marks)
         self.path_stops.append(len(self.paths))
         return len(self.path_stops) - 1
+
+    def extend(self, paths: bytes, stops: Any, columns: Mapping[str, Any]) -> None:
+        """Append many members: their joined ``paths``, where each ends in them, and columns by name, arrays of numpy.
+
+        A column that is not given has zeros.
+        """
+        base = len(self.paths)
+        self.paths += paths
+        for name in ("starts", "stops", "sizes", "codecs", "digests", "heads", "marks"):
+            if (column := getattr(self, name)) is not None:
+                column.frombytes(columns.get(name, 0 * stops).astype(column.typecode).tobytes())
+        self.path_stops.frombytes((stops + base).astype(self.path_stops.typecode).tobytes())
 
     def __len__(self) -> int:
         return len(self.path_stops)

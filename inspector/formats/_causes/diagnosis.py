@@ -72,14 +72,10 @@ def diagnose(archive: Archive, progress: Progress) -> Diagnosis:
 def _unwrapped(archive: Archive, progress: Progress) -> Diagnosis:
     """The repair that takes an archive out of what was put around it or made of it, where decoding has named that."""
     cause = next(Cause(each.code) for each in archive.findings if each.code in ALONE)
-    if cause in (Cause.RESPONSE_HEADERS, Cause.TRANSFER_FRAMING):
-        from inspector.formats._causes.wrapped import unwrap
+    from inspector.formats._causes.wrapped import convert_back, unwrap  # a sound archive needs none of it
 
-        found = unwrap(archive, progress)
-    else:
-        from inspector.formats._causes.wrapped import convert_back
-
-        found = convert_back(archive, cause, progress)
+    around = cause in (Cause.RESPONSE_HEADERS, Cause.TRANSFER_FRAMING)
+    found = unwrap(archive, progress) if around else convert_back(archive, cause, progress)
     return NO_DIAGNOSIS if found is None else Diagnosis(repairs=(found,))
 
 

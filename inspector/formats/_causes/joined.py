@@ -170,23 +170,19 @@ class Search(NamedTuple):
     given_up: bool = False
 
 
-class _Mark(NamedTuple):
-    """What to look for of a kind of archive; ``at`` is how far behind the beginning that is, None for an anchor."""
-
-    pattern: re.Pattern[bytes]
-    kind: str
-    at: int | None
+_Mark = tuple[re.Pattern[bytes], str, int | None]
+"""What to look for of a kind of archive, and how far behind the beginning that is; None for an anchor."""
 
 
 @cache
 def _marks() -> tuple[_Mark, ...]:
-    found = []
+    found: list[_Mark] = []
     for kind, known in _formats().items():
         signature, anchor = known.signature, known.damage().anchor
         if signature is not None and signature.begins and signature.begins != anchor:
-            found.append(_Mark(re.compile(re.escape(signature.begins)), kind, signature.at))
+            found.append((re.compile(re.escape(signature.begins)), kind, signature.at))
         if anchor:
-            found.append(_Mark(re.compile(anchor), kind, None))
+            found.append((re.compile(anchor), kind, None))
     return tuple(found)
 
 
@@ -205,14 +201,14 @@ def archives(source: Source, progress: Progress, most: int) -> Search:
         data = source.read(at, min(_WINDOW_BYTES + _OVERLAP, size - at))
         hits = sorted(
             (match.start(), number)
-            for number, mark in enumerate(_marks() if any_byte(data) else ())
-            for match in mark.pattern.finditer(data)
+            for number, (pattern, *_) in enumerate(_marks() if any_byte(data) else ())
+            for match in pattern.finditer(data)
             if match.start() < _WINDOW_BYTES
         )
         for place, number in hits:
             if room.left <= least or len(found.parts) >= most_found:
                 return Search(found.sorted(at + place), at + place, given_up=True)
-            found.look(at + place, _marks()[number])
+            found.look(at + place, *_marks()[number][1:])
         progress.advance(min(_WINDOW_BYTES, size - at))
     return Search(found.sorted(size), size)
 
@@ -228,11 +224,11 @@ class _Found:
         self._stop = 0
         """Where the last whole archive ends."""
 
-    def look(self, place: int, mark: _Mark) -> None:
-        """See what is at a place where something is that archives of a kind have."""
-        kind, last = mark.kind, self.parts[-1] if self.parts else None
-        if mark.at is not None:
-            start = place - mark.at
+    def look(self, place: int, kind: str, behind: int | None) -> None:
+        """See what is at a place where something is that archives of a kind have, as in ``_Mark``."""
+        last = self.parts[-1] if self.parts else None
+        if behind is not None:
+            start = place - behind
             goes_on = last is not None and not last.whole and last.kind == kind
             if start >= self._stop and not goes_on:
                 self.parts.append(Part(start, start + 1, kind, whole=False))

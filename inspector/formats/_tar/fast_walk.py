@@ -96,22 +96,11 @@ class FastWalk:
         count = len(good) if good.all() else int(good.argmin())
         if not count:
             return 0
-        members = self._members
-        base = len(members.paths)
         listed = names[:count].view("S100")[:, 0].tolist()
-        self._names.check_many(len(members), listed, offsets[:count])
-        members.paths += b"".join(listed)
-        _extend(members.starts, starts[:count])
-        _extend(members.stops, stops[:count])
-        _extend(self._headers, heads[:count])
-        if members.heads is not None:
-            _extend(members.heads, heads[:count])
-        for column in (members.marks, members.digests):
-            if column is not None:
-                column.frombytes(bytes(count * column.itemsize))
-        if members.sizes is not None:
-            _extend(members.sizes, sizes[:count])
-        _extend(members.path_stops, base + np.cumsum(lengths[:count]))
+        self._names.check_many(len(self._members), listed, offsets[:count])
+        self._headers.fromlist(offsets[:count])
+        columns = {"starts": starts[:count], "stops": stops[:count], "sizes": sizes[:count], "heads": heads[:count]}
+        self._members.extend(b"".join(listed), np.cumsum(lengths[:count]), columns)
         return min(self._source.size, int(starts[count - 1]) + -(-int(sizes[count - 1]) // BLOCK) * BLOCK)
 
     def _has_header_inside(self, inside: Inside, heads: Any, stops: Any) -> Any:
@@ -123,10 +112,6 @@ class FastWalk:
         bad = np.zeros(len(heads), bool)
         bad[row[others < stops[row]]] = True
         return bad
-
-
-def _extend(column: array[int], values: Any) -> None:
-    column.frombytes(values.astype("uint64").tobytes())
 
 
 def _octal(digits: Blocks) -> Any:

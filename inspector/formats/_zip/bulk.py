@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from msgspec import Struct
 from numpy.typing import DTypeLike, NDArray
 
 from inspector.core.member import FOLDER, HAS_DIGEST, Codec, codec_number
@@ -67,13 +66,8 @@ _HEADER = np.dtype(
 )
 
 
-class Ordinary(Struct, frozen=True):
-    """Columns of the ordinary members among the rows of a window; ``before[row]`` of them are before a row."""
-
-    before: list[int]
-    names: bytes
-    name_stops: Numbers
-    columns: dict[str, Numbers]
+Ordinary = tuple[list[int], bytes, Numbers, dict[str, Numbers]]
+"""How many ordinary members are before each row of a window, their joined names, where each ends, and columns."""
 
 
 def in_bulk(walk: DirectoryWalk, start: int, limit: int, max_members: int) -> Iterator[int]:
@@ -95,9 +89,9 @@ def _window(walk: DirectoryWalk, at: int, data: bytes, rows: Numbers) -> int:
     """Add the members whose headers begin at ``rows`` of ``data``, which is at ``at``; returns where they end."""
     capped = walk.capped
     ordinary = _ordinary(walk, at, data, rows)
-    first = 0
-    for row in [*np.flatnonzero(np.diff(ordinary.before) == 0).tolist(), len(rows)]:
-        _append(walk, ordinary, ordinary.before[first], ordinary.before[row])
+    first, before = 0, ordinary[0]
+    for row in [*np.flatnonzero(np.diff(before) == 0).tolist(), len(rows)]:
+        _append(walk, ordinary, before[first], before[row])
         if row < len(rows):
             found = central_header(data, begin := int(rows[row]))
             assert found is not None
@@ -162,7 +156,7 @@ def _ordinary(walk: DirectoryWalk, at: int, data: bytes, rows: Numbers) -> Ordin
         "renamed": renamed[plain],
         "unread": unread[plain],
     }
-    return Ordinary(np.cumsum(before).tolist(), paths, np.cumsum(lengths[chosen]), columns)
+    return np.cumsum(before).tolist(), paths, np.cumsum(lengths[chosen]), columns
 
 
 def _read_local(source: Source, heads: Numbers, lengths: Numbers) -> tuple[Bytes, Numbers]:
@@ -185,15 +179,11 @@ def _append(walk: DirectoryWalk, ordinary: Ordinary, first: int, last: int) -> N
     """Append ordinary members ``[first, last)``."""
     if first == last:
         return
-    directory, members = walk.directory, walk.members
-    index = len(directory.central)
-    name_stops, columns = ordinary.name_stops, {name: each[first:last] for name, each in ordinary.columns.items()}
-    skipped = int(name_stops[first - 1]) if first else 0
-    base = len(members.paths)
-    members.paths += ordinary.names[skipped : int(name_stops[last - 1])]
-    for name in ("starts", "stops", "sizes", "codecs", "digests", "heads", "marks"):
-        _extend(getattr(members, name), columns[name])
-    _extend(members.path_stops, name_stops[first:last] - skipped + base)
+    directory, index = walk.directory, len(walk.directory.central)
+    _, names, stops, every = ordinary
+    columns = {name: each[first:last] for name, each in every.items()}
+    skipped = int(stops[first - 1]) if first else 0
+    walk.members.extend(names[skipped : int(stops[last - 1])], stops[first:last] - skipped, columns)
     _extend(directory.central, columns["central"])
     directory.descriptors.frombytes(bytes(last - first))
     walk.emitter.archive.findings_dropped += int(columns["renamed"].sum())
