@@ -107,7 +107,7 @@ def stretches(
 ) -> list[Stretch]:
     """How two ranges of bytes line up: stretches in the order of both, none overlapping another on either side.
 
-    ``words`` is how long an anchor is, in words of 8 bytes; 0 takes half a word. Raises SourceError and Cancelled.
+    ``words`` is how long an anchor is, in words of 8 bytes. Raises SourceError and Cancelled.
     """
     import numpy as np
 
@@ -119,9 +119,8 @@ def stretches(
     _, in_a, in_b = np.intersect1d(a_hashes[a_once], b_hashes[b_once], assume_unique=True, return_indices=True)
     pairs_a, pairs_b = a_places[a_once][in_a], b_places[b_once][in_b]
     order = np.argsort(pairs_a, kind="stable")
-    width = words * _WORD_BYTES or _WORD_BYTES // 2
     in_a_order, in_b_order = pairs_a[order].tolist(), pairs_b[order].tolist()
-    return _joined([(in_a_order[i], in_b_order[i]) for i in ascending(in_b_order)], width)
+    return _joined([(in_a_order[i], in_b_order[i]) for i in ascending(in_b_order)], words * _WORD_BYTES)
 
 
 def _chosen(
@@ -130,7 +129,7 @@ def _chosen(
     """The hashes and the places of the stretches chosen, in order of their places."""
     import numpy as np
 
-    width = words * _WORD_BYTES or _WORD_BYTES // 2
+    width = words * _WORD_BYTES
     limit = int(share * 2**64) if share < 1 else 2**64
     hashes: list[Numbers] = [np.zeros(0, dtype=np.uint64)]
     places: list[Numbers] = [np.zeros(0, dtype=np.uint64)]
@@ -160,11 +159,6 @@ def hashes_of(data: bytes, words: int) -> Numbers:
     """The hash of every stretch of ``data``."""
     import numpy as np
 
-    if not words:
-        raw = np.frombuffer(data, dtype=np.uint8).astype(np.uint64)
-        half = raw[:-3] | raw[1:-2] << np.uint64(8) | raw[2:-1] << np.uint64(16) | raw[3:] << np.uint64(24)
-        mixed: Numbers = half * np.uint64(_MIX[0])
-        return mixed
     count = len(data) - words * _WORD_BYTES + 1
     found = np.empty(count, dtype=np.uint64)
     for shift in range(min(_WORD_BYTES, count)):
@@ -255,9 +249,9 @@ _MIN_AGREEING_PROBES = 6
 """Probes of a window that have to be found once, at one distance; a block that was moved has fewer."""
 _MAX_PROBED_SHARE = 2
 """Bytes looked at in windows for each byte of the ranges, before anchors are used for the rest."""
-_LEVELS = ((4, sys.maxsize), (4, 1 << 20), (1, 1 << 16), (0, 1 << 12))
-"""How long anchors are, in words of 8 bytes (0 is half a word), and in how many bytes they are looked for: finer ones
-between coarser ones. Shorter ones would occur by chance in more bytes."""
+_LEVELS = ((4, sys.maxsize), (4, 1 << 20), (1, 1 << 16))
+"""How long anchors are, in words of 8 bytes, and in how many bytes they are looked for: finer ones between coarser
+ones. Shorter ones would occur by chance in more bytes."""
 
 
 def align(a: Source, b: Source, progress: Progress) -> Alignment:
