@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from pathlib import Path
 
@@ -68,7 +68,10 @@ def _audited(options: argparse.Namespace, results: Results, worst: WorstStatus) 
             _write(results.results(f"WHERE state <> '{NO_ARCHIVE}' ORDER BY location"))
         began = time.monotonic()
         try:
-            with closing(_work(options, plan, results, progress)) as work:
+            work = run_audit(plan, results, progress, options.workers)
+            if options.dask:
+                work = run_on_cluster(options.dask, plan, results, progress)
+            with closing(work):
                 for result in work:
                     done, read = done + 1, read + result.read
                     worst.add(status_of(result.state, options.strict))
@@ -79,12 +82,6 @@ def _audited(options: argparse.Namespace, results: Results, worst: WorstStatus) 
             raise
     report_skipped(skipped)
     return summary(results, Run(Amount(done, read), time.monotonic() - began, todo.earlier))
-
-
-def _work(options: argparse.Namespace, plan: Plan, results: Results, progress: Progress) -> Generator[Result]:
-    if options.dask:
-        return run_on_cluster(options.dask, plan, results, progress)
-    return run_audit(plan, results, progress, options.workers)
 
 
 def _write(results: Iterator[Result] | tuple[Result]) -> None:

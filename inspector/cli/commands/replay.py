@@ -34,7 +34,7 @@ from inspector.operations.edit import edits
 from inspector.operations.edit.edits import header_draft, preview
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.nested import open_nested
-from inspector.operations.open.opening import decode, start
+from inspector.operations.open.opening import decoded
 from inspector.operations.protocol.audit_views import UNCHECKED
 from inspector.operations.protocol.header_draft import with_changes
 from inspector.operations.protocol.replay_views import CRASH_MEANINGS, Matrix, MatrixRow, Point, StepView
@@ -187,8 +187,7 @@ def _replay(source: Source, options: argparse.Namespace, progress: Progress) -> 
         return replay_past(options.location, options.past - 1, source, progress)
     if options.patch:
         return replay_edit(source, edits.decoded(FileSource(Path(options.patch)), source), progress)
-    archive = start(source)
-    decode(archive, progress)
+    archive = decoded(source, progress)
     if options.segments:
         return replay_segments(archive)
     if options.repair:

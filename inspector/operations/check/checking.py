@@ -32,7 +32,7 @@ from inspector.operations.jobs.subprogress import CHECKING, map_with_progress, s
 from inspector.operations.open.collection import OVERLAP, collection_in
 from inspector.operations.open.location import Location, NoRangeError, open_location
 from inspector.operations.open.nested import open_nested
-from inspector.operations.open.opening import Opened, decode_anew, not_read
+from inspector.operations.open.opening import Opened, decode_anew, decoded, not_read
 from inspector.operations.protocol.check_views import ReaderRow
 from inspector.sources.local.changes.journal import ChangeState
 from inspector.sources.local.changes.recovery import pending
@@ -196,6 +196,13 @@ def check_archive(archive: Opened, progress: Progress, *, causes: bool = True, n
         return ""
     # A format without checksums adds nothing to what its manifests tell.
     return " ".join(filter(None, (sentence if records or not compared else "", compared)))
+
+
+def checked(source: Source, progress: Progress, *, causes: bool = True) -> Opened:
+    """A source as an archive, decoded and checked as ``check_archive`` does. Raises SourceError and Cancelled."""
+    archive = decoded(source, progress)
+    check_archive(archive, progress, causes=causes)
+    return archive
 
 
 def _reads_more(archive: Opened, progress: Progress) -> bool:

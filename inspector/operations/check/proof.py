@@ -21,7 +21,7 @@ from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import Source, SourceError, blocks, expect
 from inspector.formats._zip.records import LOCAL, LOCAL_SIZE
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.opening import decode, open_place, start
+from inspector.operations.open.opening import decoded, open_place
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.source import S3Source
 
@@ -82,9 +82,7 @@ def _compare(source: S3Source, progress: Progress) -> ProofResult:
             "the server keeps no CRC-32 of the whole object, as for objects that were sent with another kind of "
             "checksum, or in parts with a checksum per part."
         )
-    archive = start(source)
-    decode(archive, progress)
-    members = archive.members
+    members = decoded(source, progress).members
     archive_crc32 = combined_crc32(source, members, progress)
     name = visible(source.name)
     numbers = f"CRC-32 of the object 0x{server_crc32:08X}"

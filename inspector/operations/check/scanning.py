@@ -25,7 +25,7 @@ from inspector.formats._causes.joined import (
 )
 from inspector.operations.check.checking import check_archive, own_state, verdict_counts
 from inspector.operations.open.nested import open_nested
-from inspector.operations.open.opening import Opened, decode, start
+from inspector.operations.open.opening import Opened, decoded
 from inspector.sources.local.atomic import FolderObjects
 from inspector.sources.local.file import Folder
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -147,9 +147,7 @@ class Scan:
 
     def _decoded(self, part: Part, progress: Progress) -> Opened:
         name = f"{self.source.name}{address(part)}{part.suffix}"
-        archive = start(SplicedSource(self.source, [Span(part.start, part.stop)], name))
-        decode(archive, progress)
-        return archive
+        return decoded(SplicedSource(self.source, [Span(part.start, part.stop)], name), progress)
 
 
 def write(scan: Scan, hit: Hit, folder: Path, prefix: str, progress: Progress) -> None:

@@ -31,11 +31,11 @@ from inspector.core.verdict import State
 from inspector.formats import damage_of
 from inspector.formats._signatures import HEAD_BYTES, has_signature
 from inspector.formats.datas3t.decode import INDEX, METADATA, TAR
-from inspector.operations.check.checking import check_archive, check_location, state_of
+from inspector.operations.check.checking import check_location, checked, state_of
 from inspector.operations.compare.comparing import Comparison
 from inspector.operations.compare.structure import Digests, where
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.opening import Opened, decode, start
+from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.compare_views import A, Alignment, CombinePlan, Difference, Ground, Run, Step
 from inspector.sources.local.atomic import NewFiles
 from inspector.sources.web.address import is_remote
@@ -231,7 +231,7 @@ class _Combining:
             size = spans[-1].stop
         pieces.append((0, Span(at, self._sources[0].size)))
         source = CombinedSource(self._sources, pieces, beside)
-        archive = _checked(source, self._progress)
+        archive = checked(source, self._progress, causes=False)
         found, digests = list(choices), Digests(archive)
         for at in self._open(choices):
             if name := digests.proof(spans[at]):
@@ -388,13 +388,6 @@ def _companion_step(made: _Made) -> Step:
     return Step(letter, ground, end, f"The {names or 'files'} beside {letter}. {why}")
 
 
-def _checked(source: CombinedSource, progress: Progress) -> Opened:
-    archive = start(source)
-    decode(archive, progress)
-    check_archive(archive, progress, causes=False)
-    return archive
-
-
 def _clusters(alignments: Sequence[Alignment]) -> list[_Cluster]:
     """The stretches of the first copy in which others differ; what touches is one."""
     found: list[_Cluster] = []
@@ -503,7 +496,7 @@ def combine_by_hand(comparison: Comparison, side: str, difference: Difference, p
     span = Span(pairs[0][0].start, pairs[0][0].start + pairs[0][1].size)
     step = Step(letter, Ground.HAND, span, f"{visible(difference.message)} Taken by hand from {letter}.")
     copies = comparison.summary.a, comparison.summary.b
-    return _combination(source, _checked(source, progress), [step], copies)
+    return _combination(source, checked(source, progress, causes=False), [step], copies)
 
 
 def _hand(comparison: Comparison, side: str, difference: Difference) -> tuple[Source, Source, list[tuple[Span, Span]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 
 from msgspec import Struct
 
@@ -25,6 +26,7 @@ from inspector.operations.compare.members import (
     unread,
 )
 from inspector.operations.compare.structure import (
+    MAX_FIELDS,
     MAX_RUNS_EXPLAINED,
     Digests,
     Judge,
@@ -201,7 +203,7 @@ class _Comparing:
         judge = self._judge = Judge(Digests(pair[0]), Digests(pair[1]), related=self._related())
         if Level.FIELD in self._levels:
             self._progress.begin("Comparing fields", 0, "fields")
-            for each in changed_fields(runs, *pair, judge, self._progress):
+            for each in islice(changed_fields(runs, *pair, judge, self._progress), MAX_FIELDS):
                 self._differences.append(each)
                 self._progress.advance(1)
         if Level.BYTES in self._levels:

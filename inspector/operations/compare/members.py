@@ -19,7 +19,8 @@ from inspector.core.field import Field
 from inspector.core.format import MemberError
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, SPECIAL, Codec, Member, Members
-from inspector.core.names import decoded, visible
+from inspector.core.names import decoded as decoded_name
+from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import Source
@@ -32,7 +33,7 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.collection import collection_in
 from inspector.operations.open.listing import content, learn_all
 from inspector.operations.open.location import Location, open_location
-from inspector.operations.open.opening import Opened, decode, start
+from inspector.operations.open.opening import Opened, decoded
 from inspector.operations.protocol.compare_views import (
     AS_IT_IS,
     A,
@@ -149,9 +150,7 @@ def _version_of(place: Place, version: Version, progress: Progress) -> Opened:
         if edit.old_size != place.size:
             raise OperationError("The file has another size than the change was made for. Reload it.")
         place = OverlaySource(place, edit)
-    archive = start(place)
-    decode(archive, progress)
-    return archive
+    return decoded(place, progress)
 
 
 # ---- comparing -------------------------------------------------------------------------------------------------------
@@ -498,7 +497,7 @@ class ComparedMembers(Rows):
 
 def _side(side: Listing, at: int) -> Side:
     location = side.ranges[side.place(at)[0]].location if side.ranges else ""
-    return Side(decoded(side.path(at))[0], side.seen(at).spans, location=location)
+    return Side(decoded_name(side.path(at))[0], side.seen(at).spans, location=location)
 
 
 def _records_differ(some: str, other: str) -> str | None:

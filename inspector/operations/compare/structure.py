@@ -91,17 +91,11 @@ def _way_to_structure(fields: Sequence[Field], span: Span, back: int, ahead: int
 
 
 def changed_fields(found: Alignment, a: Archive, b: Archive, judge: Judge, progress: Progress) -> Iterator[Difference]:
-    """The fields that the runs change, each once; at most MAX_FIELDS. Raises SourceError and Cancelled.
+    """The fields that the runs change, each once. Raises SourceError and Cancelled.
 
     Records of members (headers, index entries) are paired by kind and name wherever they stand, other fields by name
     where the bytes are aligned.
     """
-    return islice(_field_differences(found, a, b, judge, progress), MAX_FIELDS)
-
-
-def _field_differences(
-    found: Alignment, a: Archive, b: Archive, judge: Judge, progress: Progress
-) -> Iterator[Difference]:
     own: _Records = {}
     others: _Records = {}
     last: tuple[int, ...] = ()

@@ -128,18 +128,12 @@ class Joined:
 # ---- Chunk Archives -----------------------------------------------------------------------------------------------
 
 
-def _writer() -> Writer:
-    from inspector.formats.caf.write import Writer
-
-    return Writer()
-
-
 class Volume(Struct):
     """One archive of a series: its inputs, and the writer that keeps its index."""
 
     path: Target
+    index: Writer
     inputs: list[Input] = field(default_factory=list)
-    index: Writer = field(default_factory=_writer)
 
     def add(self, each: Input, max_size: int) -> bool:
         """Add an input unless the archive, with its index and footer, would then have more than ``max_size`` bytes.
@@ -155,10 +149,6 @@ class Volume(Struct):
         if added:
             self.inputs.append(each)
         return added
-
-    def new_archive(self) -> NewArchive:
-        """The archive as a plain value."""
-        return NewArchive(str(self.path), len(self.inputs), self.index.size)
 
 
 def create_caf(
@@ -201,7 +191,8 @@ def create_caf(
     warnings += _stale_volumes(series, volumes)
     if catalog:
         _record(Path(catalog), volumes)
-    return created(tuple(volume.new_archive() for volume in volumes), warnings)
+    archives = (NewArchive(str(each.path), len(each.inputs), each.index.size) for each in volumes)
+    return created(tuple(archives), warnings)
 
 
 def plan(inputs: Sequence[Input], target: Target, max_size: int) -> list[Volume]:
@@ -209,12 +200,14 @@ def plan(inputs: Sequence[Input], target: Target, max_size: int) -> list[Volume]
 
     Raises OperationError for an input that does not fit into an archive of its own.
     """
-    volumes = [Volume(target)]
+    from inspector.formats.caf.write import Writer
+
+    volumes = [Volume(target, Writer())]
     for each in inputs:
         if volumes[-1].add(each, max_size):
             continue
         if volumes[-1].inputs:
-            volumes.append(Volume(volume_path(target, len(volumes))))
+            volumes.append(Volume(volume_path(target, len(volumes)), Writer()))
         if not volumes[-1].add(each, max_size):
             needed, size = volumes[-1].index.size_with(each.name, size_of(each)), size_of(each)
             raise OperationError(

@@ -23,9 +23,9 @@ from inspector.core.verdict import Checksum, Verdict
 from inspector.formats._zip.directory import Directory
 from inspector.formats.taco.header import HEADER_SIZE, LOCAL_CRC_OFFSET, target_member, target_text
 from inspector.formats.taco.write import CRC_SIZE, header_edit, why_not_editable
-from inspector.operations.check.checking import check_archive
+from inspector.operations.check.checking import checked
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.opening import Opened, decode, start
+from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.header_draft import (
     EMPTY,
     MAX_ENTRIES,
@@ -125,9 +125,7 @@ def repair_checksums(source: Source, edit: Edit, progress: Progress) -> tuple[Ed
     touched: list[Span] = list(edit.spans)
     names: list[str] = []
     for _ in range(_MAX_ROUNDS):
-        archive = start(overlaid(source, edits))
-        decode(archive, progress)
-        check_archive(archive, progress)
+        archive = checked(overlaid(source, edits), progress)
         found = _wrong(archive, touched)
         if not found:
             break

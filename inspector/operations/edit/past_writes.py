@@ -44,7 +44,11 @@ def past_writes(location: str, opened: Source | None = None) -> tuple[PastWrite,
 
     ``opened`` is the object, if it is one. Raises SourceError and EditError.
     """
-    return tuple(map(_past_write, _past_changes(location, opened)))
+    changes = ((each, each.edit) for each in _past_changes(location, opened))
+    return tuple(
+        PastWrite(each.written_ns / 1e9, visible(edit.label), edit.spans, edit.dropped.size, each.can_undo)
+        for each, edit in changes
+    )
 
 
 def _past_changes(location: str, opened: Source | None) -> tuple[StoredChange, ...]:
@@ -52,11 +56,6 @@ def _past_changes(location: str, opened: Source | None) -> tuple[StoredChange, .
         return _changes_of_object(opened)
     path = file_at(location)
     return past_changes(path) if path is not None else ()
-
-
-def _past_write(change: StoredChange) -> PastWrite:
-    edit = change.edit
-    return PastWrite(change.written_ns / 1e9, visible(edit.label), edit.spans, edit.dropped.size, change.can_undo)
 
 
 def edits_before(location: str, number: int, opened: Source) -> tuple[Edit, ...]:

@@ -23,8 +23,8 @@ from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS
-from inspector.operations.check.checking import check_archive, offered, state_of
-from inspector.operations.open.opening import Opened, decode, start
+from inspector.operations.check.checking import check_archive, checked, offered, state_of
+from inspector.operations.open.opening import Opened
 from inspector.sources.local.file import TemporarySource
 
 _MAX_REPAIRS = 100
@@ -188,15 +188,11 @@ class _Planning:
                 after = _WithSibling(after, beside[0])
         except MemberError:
             return None
-        archive = start(after)
-        decode(archive, progress)
-        check_archive(archive, progress, causes=False)
-        archive.diagnosis = replace(NO_DIAGNOSIS, repairs=self._still_fitting(archive.source))
+        archive = checked(after, progress, causes=False)
+        # Of the repairs that follow from the causes of the damage, those that find the bytes they are made for.
+        fitting = (each for each in self.now.diagnosis.repairs if each.edit is not None and _fits(each.edit, after))
+        archive.diagnosis = replace(NO_DIAGNOSIS, repairs=tuple(fitting))
         return archive, beside
-
-    def _still_fitting(self, source: Source) -> tuple[Repair, ...]:
-        """The repairs that follow from the causes of the damage and find the bytes that they are made for."""
-        return tuple(each for each in self.now.diagnosis.repairs if each.edit is not None and _fits(each.edit, source))
 
     def plan(self, progress: Progress) -> Plan:
         """The plan of the applied repairs."""

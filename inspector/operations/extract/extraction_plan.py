@@ -32,6 +32,7 @@ WARNING_MIN_BYTES = 1 << 20
 """...if it has more bytes than this."""
 MAX_DEFLATE_RATIO = 1032
 """The most bytes that deflate can make of one."""
+_INVISIBLE = "its name holds invisible or direction-changing characters, so it may look like another"
 _MEMBERS_PER_BLOCK = 4096
 """Members whose names are compared at a time."""
 
@@ -179,20 +180,19 @@ class Planner:
 
     def _is_doubtful(self, selection: MemberSelection, size: int, member: Member, path: bytes) -> bool:
         """Whether a member needs --doubtful and it was not given; if so, add why."""
-        if self._options.doubtful:
-            return False
-        if has_invisible(path):
-            reason = "its name holds invisible or direction-changing characters, so it may look like another"
-        elif member.marks & SHARED:
-            reason = CLAIMED
-        elif member.marks & MISPLACED:
-            reason = ELSEWHERE
-        elif size > self._large:
-            reason = f"it has {rounded(size)}"
-        else:
-            return False
-        selection.note(self.doubtful, member.index, f"is not extracted without your consent: {reason}")
-        return True
+        reasons = (
+            (
+                has_invisible(path),
+                "its name holds invisible or direction-changing characters, so it may look like another",
+            ),
+            (member.marks & SHARED, CLAIMED),
+            (member.marks & MISPLACED, ELSEWHERE),
+            (size > self._large, f"it has {rounded(size)}"),
+        )
+        reason = next((words for applies, words in reasons if applies and not self._options.doubtful), "")
+        if reason:
+            selection.note(self.doubtful, member.index, f"is not extracted without your consent: {reason}")
+        return bool(reason)
 
     # ---- by place ----------------------------------------------------------------------------------------------
 

@@ -231,6 +231,13 @@ def decode(archive: Opened, progress: Progress) -> None:
     _LOG.info("%s: decoded in %.2f s: %s, %s", archive.source.name, time.monotonic() - began, members, findings)
 
 
+def decoded(source: Source, progress: Progress) -> Opened:
+    """A source as an archive, decoded. Raises SourceError and Cancelled."""
+    archive = start(source)
+    decode(archive, progress)
+    return archive
+
+
 def decode_anew(archive: Opened, progress: Progress) -> None:
     """Decode again what was decoded without reading everything, this time reading it.
 

@@ -181,17 +181,17 @@ class Experiment:
         operation = step.operation
         limit = 2 * self.base.size + MAX_GROWTH_BYTES
         try:
-            if _size_after(table.size, operation) > limit:
-                raise OperationError(
-                    f"Step {number} ({step}) makes more of the archive than is read: an experiment has at most "
-                    f"{in_bytes(limit)}."
-                )
             made = self._done(table, operation)
         except ValueError:
             why = f"the archive has {in_bytes(table.size)} there"
             if isinstance(operation, Swap) and intersect([operation.first], [operation.second]):
                 why = "the bytes it swaps overlap"
             raise OperationError(f"Step {number} ({step}) does not fit: {why}.") from None
+        if made.size > limit:
+            raise OperationError(
+                f"Step {number} ({step}) makes more of the archive than is read: an experiment has at most "
+                f"{in_bytes(limit)}."
+            )
         if len(made) > MAX_PIECES:
             raise OperationError(f"Step {number} ({step}) makes more than {MAX_PIECES:,} pieces of the archive.")
         return made
@@ -373,16 +373,3 @@ def place_of(operation: Operation) -> Spans:
         case Swap(first, second):
             first, second = sorted((first, second))
             return (Span(first.start, first.start + second.size), Span(second.stop - first.size, second.stop))
-
-
-def _size_after(size: int, operation: Operation) -> int:
-    """The size after an operation that fits; at least for one that has to be read to know it."""
-    match operation:
-        case Replace(start, stop, content):
-            return size - (stop - start) + content.size
-        case Insert(_, content):
-            return size + content.size
-        case Duplicate(start, stop):
-            return size + stop - start
-        case _:
-            return size

@@ -13,12 +13,12 @@ from inspector.core.reader import Reader, ReaderOutcome, Reads
 from inspector.core.source import Source, blocks
 from inspector.core.verdict import State
 from inspector.formats import recognise
-from inspector.operations.check.checking import check_archive, state_of
+from inspector.operations.check.checking import checked, state_of
 from inspector.operations.check.tracing import readers_of, trace
 from inspector.operations.edit.plan_repairs import SiblingFile, plan
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.subprogress import subprogresses
-from inspector.operations.open.opening import Opened, decode, start
+from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.check_views import NamedReader
 from inspector.operations.protocol.replay_views import (
     CrashState,
@@ -104,9 +104,7 @@ def _row(
     replay: Replay, point: Point, readers: Sequence[Reader], ends: tuple[_End, _End], progress: Progress
 ) -> MatrixRow:
     source = replay.source(point)
-    archive = start(source)
-    decode(archive, progress)
-    check_archive(archive, progress)
+    archive = checked(source, progress)
     state = state_of((archive,))
     repair, accept = _repair_end(archive, state, ends, progress)
     cells, messages = [], []

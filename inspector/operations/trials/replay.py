@@ -17,7 +17,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import Source, change_of
 from inspector.core.span import Span, united
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.opening import decode, start
+from inspector.operations.open.opening import decoded
 from inspector.operations.protocol.replay_views import (
     Point,
     ReplayState,
@@ -130,8 +130,7 @@ def replay_of(base: Source, title: str, notes: Sequence[str], calls: Sequence[Ca
         table = after
     if len(kept) > MAX_STEPS:
         raise OperationError(f"These are {len(kept):,} writes; a replay has at most {MAX_STEPS:,}.")
-    final = start(PieceSource(base, table))
-    decode(final, progress)
+    final = decoded(PieceSource(base, table), progress)
     steps = []
     for call, before, after, synced in kept:
         if call.kind is CallKind.CUT:
