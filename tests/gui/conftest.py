@@ -241,4 +241,4 @@ def save_to(window: Window, place: object) -> None:
     dialog = dialog_of(window, SaveToDialog)
     assert isinstance(dialog, SaveToDialog)
     dialog.target.setText(str(place))
-    dialog.save.click()
+    dialog.answer.click()

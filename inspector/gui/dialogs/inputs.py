@@ -7,13 +7,23 @@ from collections.abc import Callable
 from msgspec.structs import replace
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QIcon, QKeySequence, QShortcut
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QStackedWidget, QWidget
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QStackedWidget, QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, size_in
 from inspector.gui.ipc.client import Client, Job, create_client
-from inspector.gui.kit.building import Dialog, choice_of, dressed, in_column, in_form, in_row, number_of
+from inspector.gui.kit.building import (
+    Dialog,
+    choice_of,
+    dressed,
+    edited,
+    in_column,
+    in_form,
+    in_row,
+    number_of,
+    value_of,
+)
 from inspector.gui.kit.files import Cover, DropZone, PathField, ask_for_files, ask_for_folder
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.listing import ListView, Rows
@@ -170,7 +180,7 @@ class OptionError(Exception):
 
 
 class OptionsPage(QWidget):
-    """The options of one format.
+    """The options of one format, as fields below each other with their labels.
 
     Signals:
         changed(): a field was edited.
@@ -178,14 +188,11 @@ class OptionsPage(QWidget):
 
     changed = Signal()
 
-    def __init__(self, *fields: QWidget) -> None:
+    def __init__(self, *rows: tuple[str | QWidget, QWidget]) -> None:
         super().__init__()
-        for field in fields:
-            if isinstance(field, QComboBox):
-                edited = field.editTextChanged if field.isEditable() else field.currentIndexChanged
-            else:  # the signal that tells that what the user edits is another
-                edited = getattr(field, field.metaObject().userProperty().notifySignal().name().toStdString())
-            edited.connect(self.changed)
+        in_form(*rows, on=self)
+        for field in (each for row in rows for each in row if isinstance(each, QWidget)):
+            edited(field).connect(self.changed)
 
     def apply(self, draft: Draft) -> Draft:
         """The draft with these options; raises OptionError."""
@@ -199,12 +206,11 @@ class RcaOptionsPage(OptionsPage):
         tip = "1 is fastest, 22 smallest; levels above 19 need a lot of memory"
         self.level = number_of("Compression level", 1, 22, 3, toolTip=tip)
         self.convention = choice_of("Hash convention", {"": "the archive's own", **CONVENTIONS} if own else CONVENTIONS)
-        super().__init__(self.level, self.convention)
-        in_form(("Compression &level", self.level), ("Ha&sh convention", self.convention), on=self)
+        super().__init__(("Compression &level", self.level), ("Ha&sh convention", self.convention))
 
     def apply(self, draft: Draft) -> Draft:
         """The draft with these options."""
-        return replace(draft, level=self.level.value(), convention=str(self.convention.currentData()))
+        return replace(draft, level=value_of(self.level), convention=value_of(self.convention))
 
 
 class CafOptionsPage(OptionsPage):
@@ -216,17 +222,14 @@ class CafOptionsPage(OptionsPage):
         tip = "An SQLite file that records which archive holds each member; later runs add to it"
         hint = "none, or a file such as catalogue.sqlite"
         self.catalogue = dressed(PathField(), "Catalogue of members", toolTip=tip, placeholderText=hint)
-        super().__init__(self.limit, self.catalogue)
-        in_form(("Maximum &size", self.limit), ("Cata&logue", self.catalogue), on=self)
+        super().__init__(("Maximum &size", self.limit), ("Cata&logue", self.catalogue))
 
     def apply(self, draft: Draft) -> Draft:
         """The draft with these options; raises OptionError."""
-        text = self.limit.text().strip()
         try:
-            size = size_in(text) if text else 0
+            return replace(draft, max_size=size_in(value_of(self.limit) or "0"), catalogue=value_of(self.catalogue))
         except ValueError as error:
             raise OptionError(f"The maximum size is invalid: {error}") from error
-        return replace(draft, max_size=size, catalogue=self.catalogue.text().strip())
 
 
 class DatasetOptionsPage(OptionsPage):
@@ -238,18 +241,18 @@ class DatasetOptionsPage(OptionsPage):
         self.first = dressed(QLineEdit("0"), "First key", enabled=False)
         self.per_range = number_of("Keys in a range", 1, 2**31 - 1, 1_000, showGroupSeparator=True)
         self.numbering.toggled.connect(self.first.setEnabled)
-        super().__init__(self.dataset, self.numbering, self.first, self.per_range)
-        in_form(("&Dataset", self.dataset), (self.numbering, self.first), ("Ke&ys per range", self.per_range), on=self)
+        super().__init__(("&Dataset", self.dataset), (self.numbering, self.first), ("Ke&ys per range", self.per_range))
 
     def apply(self, draft: Draft) -> Draft:
         """The draft with these options; raises OptionError."""
-        text = self.first.text().strip().replace(",", "")
-        if self.numbering.isChecked() and not (text.isascii() and text.isdigit() and len(text) <= 20):
+        dataset, first = value_of(self.dataset), value_of(self.first).replace(",", "")
+        is_numbered = self.numbering.isChecked()
+        if is_numbered and not (first.isascii() and first.isdigit() and len(first) <= 20):
             raise OptionError("The first key must be a number: 0, 1, 2 and so on.")
-        if not self.dataset.text().strip():
+        if not dataset:
             raise OptionError("Name the dataset.")
-        first = int(text) if self.numbering.isChecked() else None
-        return replace(draft, dataset=self.dataset.text().strip(), first_key=first, per_range=self.per_range.value())
+        first_key = int(first) if is_numbered else None
+        return replace(draft, dataset=dataset, first_key=first_key, per_range=value_of(self.per_range))
 
 
 class ArchiveOptions(QStackedWidget):
@@ -263,24 +266,23 @@ class ArchiveOptions(QStackedWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.caf, self.rca, self.datas3t = CafOptionsPage(), RcaOptionsPage(), DatasetOptionsPage()
-        self._pages: dict[ArchiveKind, OptionsPage] = {
-            ArchiveKind.CAF: self.caf,
-            ArchiveKind.RCA: self.rca,
+        self.pages: dict[ArchiveKind, OptionsPage] = {
+            ArchiveKind.CAF: CafOptionsPage(),
+            ArchiveKind.RCA: RcaOptionsPage(),
             ArchiveKind.TACO: OptionsPage(),
-            ArchiveKind.DATAS3T: self.datas3t,
+            ArchiveKind.DATAS3T: DatasetOptionsPage(),
         }
-        for page in self._pages.values():
+        for page in self.pages.values():
             self.addWidget(page)
             page.changed.connect(self.changed)
 
     def show_kind(self, kind: ArchiveKind) -> None:
         """Show the options of a format."""
-        self.setCurrentWidget(self._pages[kind])
+        self.setCurrentWidget(self.pages[kind])
 
     def apply(self, draft: Draft) -> Draft:
         """The draft with the options of its format; raises OptionError."""
-        return self._pages[draft.kind].apply(draft)
+        return self.pages[draft.kind].apply(draft)
 
 
 # ---- adding to an archive --------------------------------------------------------------------------------------------
@@ -303,15 +305,14 @@ class AppendDialog(Dialog):
     ) -> None:
         title = f"Replay an Append to {name}" if only_replayed else f"Add to {name}"
         super().__init__(parent, title, "&Replay" if only_replayed else "&Add")
-        self.add = self.answer
         self._location = location
-        self._on_accept = then
         self.client = create_client(self)
         self.inputs = InputsPanel(self.client, self.draft)
         self.options = RcaOptionsPage(own=True)
         self.lay_out((self.inputs, 1), self.options)
         self.resize(*SIZE)
         self.inputs.contentsChanged.connect(self._enable)
+        self.accepted.connect(lambda: then(self.draft()))
         self.finished.connect(self._stop_worker)
         self._enable()
 
@@ -320,15 +321,9 @@ class AppendDialog(Dialog):
         draft = Draft(ArchiveKind.RCA, self._location, tuple(self.inputs.locations), grows=True)
         return self.options.apply(draft)
 
-    def accept(self) -> None:
-        """Accept only contents that have been read."""
-        if self.add.isEnabled():
-            self._on_accept(self.draft())
-            super().accept()
-
     def _enable(self) -> None:
         contents = self.inputs.contents
-        self.add.setEnabled(contents is not None and not contents.obstacle and contents.count > 0)
+        self.answer.setEnabled(contents is not None and not contents.obstacle and contents.count > 0)
 
     def _stop_worker(self) -> None:
         self.inputs.stop()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from inspector.core.names import visible
 from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import SourceError
-from inspector.gui.document.connections import Connections
+from inspector.gui.document.connections import Connections, bucket_of
 from inspector.gui.ipc.client import browse_client
 from inspector.gui.kit.building import Dialog, dressed, in_form
 from inspector.gui.kit.files import PathField, leave_drops
@@ -46,7 +46,6 @@ class OpenLocationDialog(Dialog):
 
     def __init__(self, parent: QWidget, connections: Connections, location: str = SCHEME) -> None:
         super().__init__(parent, "Open Location", "&Open")
-        self.open_ = self.answer
         self._connections = connections
         self._bucket = ""
         self._filled: Connection | None = None
@@ -61,6 +60,7 @@ class OpenLocationDialog(Dialog):
         self.location.textChanged.connect(self._change_location)
         self.form.changed.connect(self._enable)
         self.browse.clicked.connect(self._browse)
+        self.accepted.connect(self._open)
         self.finished.connect(lambda _: self.client.close())
         self._fill(connections.latest())
         self.location.setText(location)
@@ -90,62 +90,48 @@ class OpenLocationDialog(Dialog):
 
     def _change_location(self) -> None:
         """Use the remembered connection of a new bucket unless the user has edited the connection."""
-        bucket = self._entered_bucket()
+        bucket = bucket_of(self.text())
         if bucket and bucket != self._bucket and self.form.connection() == self._filled:
             self._bucket = bucket
             self._fill(self._connections.known(self.text()))
         self.form.end_test()
         self._enable()
 
-    def _entered_bucket(self) -> str:
-        """The entered bucket, "" if there is none."""
-        try:
-            return parse(self.text()).bucket
-        except SourceError:
-            return ""
-
     def _enable(self) -> None:
-        remote, text = is_s3(self.text()), self.text()
+        remote, problem, (remark, is_valid) = is_s3(self.text()), self.form.problem(), self._remark()
         self.form.setEnabled(remote)
-        remark = self._remark()
         self.remark.setText(remark)
         self.remark.setVisible(bool(remark))
-        is_valid = bool(self._entered_bucket()) and not self.form.problem() if remote else bool(text)
-        is_valid = is_valid and (not is_web(text) or remark == ON_THE_WEB)
-        self.open_.setEnabled(is_valid)
-        self.open_.setToolTip("" if is_valid else remark or self.form.problem())
-        self.browse.setEnabled(remote and not self.form.problem())
+        is_valid = is_valid and not (remote and problem)
+        self.answer.setEnabled(is_valid)
+        self.answer.setToolTip("" if is_valid else remark or problem)
+        self.browse.setEnabled(remote and not problem)
 
-    def _remark(self) -> str:
-        """How the location is interpreted, or why it cannot be opened."""
+    def _remark(self) -> tuple[str, bool]:
+        """How the location is interpreted or why it cannot be opened, and whether it can."""
         text = self.text()
-        if is_web(text):
-            try:
-                parse_web(self._entered())
-            except SourceError as error:
-                return str(error)
-            return ON_THE_WEB
-        if not is_s3(text):
-            after_scheme = is_s3(self.location.text().strip())
-            return TAKEN_AS_PATH.format(path=visible(text)) if after_scheme else LOCAL_PATH if text else HINT
         try:
-            parse(text)
+            if is_web(text):
+                parse_web(self._entered())
+                return ON_THE_WEB, True
+            if is_s3(text):
+                parse(text)
+                return "", True
         except SourceError as error:
-            return HINT if text == SCHEME else str(error)
-        return ""
+            return HINT if text == SCHEME else str(error), False
+        if is_s3(self.location.text().strip()):
+            return TAKEN_AS_PATH.format(path=visible(text)), True
+        return (LOCAL_PATH, True) if text else (HINT, False)
 
     # ---- actions -----------------------------------------------------------------------------------------------
 
-    def accept(self) -> None:
-        """Accept only a valid location."""
-        if self.open_.isEnabled():
-            entered = self._entered()
-            self.chosen.emit(enter(entered) if is_web(entered) else self.text(), self.form.connection())
-            super().accept()
+    def _open(self) -> None:
+        entered = self._entered()
+        self.chosen.emit(enter(entered) if is_web(entered) else self.text(), self.form.connection())
 
     def _browse(self) -> None:
         self.browseRequested.emit(self.text(), self.form.connection())
-        super().accept()
+        self.reject()
 
 
 def _location(typed: str) -> str:

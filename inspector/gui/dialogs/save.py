@@ -41,7 +41,6 @@ class SaveToDialog(Dialog):
 
     def __init__(self, parent: QWidget, title: str, target: str, s3_target: S3Target) -> None:
         super().__init__(parent, title, "&Save")
-        self.save = self.answer
         self.target = dressed(PathField(target), "Path, or address on S3")
         # The check box of this dialog decides whether to replace; do not ask twice.
         self.browse = push_button(
@@ -83,11 +82,11 @@ class SaveToDialog(Dialog):
         problem = self._problem()
         self.remark.setText(problem or HINT)
         self.s3_target.follow(self.text())
-        self.save.setEnabled(not problem)
+        self.answer.setEnabled(not problem)
 
     def accept(self) -> None:
         """Accept a valid target; ask for the connection of an unknown bucket first."""
-        if not self.save.isEnabled():
+        if not self.answer.isEnabled():
             return
         if not is_s3(self.text()) and not self.overwrite.isChecked() and Path(self.text()).exists():
             self.remark.setText(EXISTS)
@@ -105,7 +104,6 @@ class SendDialog(Dialog):
     def __init__(self, parent: QWidget, location: str, upload: PendingUpload, lines: tuple[str, ...]) -> None:
         risk = "&Send Anyway" if upload.consents else "&Send"
         super().__init__(parent, "Send to S3", "&Send All of It" if Consent.WHOLE in upload.consents else risk)
-        self.send = self.answer
         self.sentence = sentence_label(_summary(location, upload))
         siblings = (f"{name}: written next to it" for name in upload.siblings)
         self.lines = dressed(QPlainTextEdit("\n".join((*lines, *siblings))), "What will be sent", readOnly=True)
@@ -114,7 +112,7 @@ class SendDialog(Dialog):
         self.lay_out(self.sentence, (self.lines, 1), self.remark)
         self.resize(*SIZE)
         # Enter must not start an upload that costs or risks more than was requested.
-        usual = self.buttons.button(QDialogButtonBox.StandardButton.Cancel) if upload.consents else self.send
+        usual = self.buttons.button(QDialogButtonBox.StandardButton.Cancel) if upload.consents else self.answer
         usual.setDefault(True)
         usual.setFocus()
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Qt, SignalInstance
+from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QLabel, QLineEdit, QSpinBox, QTabWidget, QWidget
 
 from inspector.gui.kit import preferences
-from inspector.gui.kit.building import Dialog, choice_of, dressed, in_form, scrolling
+from inspector.gui.kit.building import Dialog, choice_of, dressed, edited, in_form, scrolling, set_value, value_of
 from inspector.gui.kit.preferences import Setting, Settings, SettingsPage
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.widgets import push_button, sentence_label
@@ -37,7 +36,6 @@ class SettingsDialog(Dialog):
         self.resize(*SIZE)
         self._settings = settings
         self.fields: dict[str, QWidget] = {}
-        self._show: dict[str, Callable[[Any], object]] = {}
         self.pages = dressed(QTabWidget(), "Settings by topic")
         for page in SettingsPage:
             self.pages.addTab(self._page(page), page.value)
@@ -70,22 +68,20 @@ class SettingsDialog(Dialog):
 
     def _field(self, setting: Setting[Any]) -> QWidget:
         """The field of a setting, with its label and tooltip, which shows and sets its value."""
-        field, show, edited, value = _created(setting)
-        tip = setting.tip
+        field, tip = _created(setting), setting.tip
         self.fields[setting.key] = dressed(
             field, setting.label, objectName=setting.key, accessibleDescription=tip, toolTip=tip
         )
         field.setMaximumWidth(MAX_FIELD_PX)
-        self._show[setting.key] = show
-        show(self._settings.get(setting))
-        edited.connect(lambda _: self._settings.put(setting, value()))
+        set_value(field, self._settings.get(setting))
+        edited(field).connect(lambda _: self._settings.put(setting, value_of(field)))
         return field
 
     def _changed(self, key: str) -> None:
         for setting in preferences.ALL:
             if setting.key == key:
                 with QSignalBlocker(self.fields[key]):
-                    self._show[key](self._settings.get(setting))
+                    set_value(self.fields[key], self._settings.get(setting))
 
     def _reset(self) -> None:
         for setting in preferences.ALL:
@@ -99,11 +95,10 @@ def _hint_label(text: str) -> QLabel:
     return label
 
 
-def _created(setting: Setting[Any]) -> tuple[QWidget, Callable[[Any], object], SignalInstance, Callable[[], Any]]:
-    """The field for a kind of setting: what shows a value, the signal of an edit, and what gives the value then."""
+def _created(setting: Setting[Any]) -> QWidget:
+    """The field for a kind of setting."""
     if isinstance(setting.default, bool):
-        box = QCheckBox(setting.label)
-        return box, box.setChecked, box.toggled, box.isChecked
+        return QCheckBox(setting.label)
     if setting.values:
         unit = f" {setting.unit}" if setting.unit else ""
         number = QSpinBox(minimum=min(setting.values), maximum=max(setting.values), suffix=unit)
@@ -111,18 +106,11 @@ def _created(setting: Setting[Any]) -> tuple[QWidget, Callable[[Any], object], S
         number.setSpecialValueText(setting.empty)
         number.setGroupSeparatorShown(True)
         number.setKeyboardTracking(False)  # set the number when it is complete, not with each digit
-        return number, number.setValue, number.valueChanged, number.value
+        return number
     labels = dict(setting.labels)
     if setting is preferences.FONT:
         fixed = [each for each in QFontDatabase.families() if QFontDatabase.isFixedPitch(each)]
         labels = {"": setting.empty, **dict(zip(fixed, fixed, strict=True))}
     if labels:
-        choice = choice_of(setting.label, labels)
-        return (
-            choice,
-            lambda value: choice.setCurrentIndex(choice.findData(value)),
-            choice.currentIndexChanged,
-            choice.currentData,
-        )
-    text = QLineEdit(placeholderText=setting.empty, clearButtonEnabled=True)
-    return text, text.setText, text.textChanged, lambda: text.text().strip()
+        return choice_of(setting.label, labels)
+    return QLineEdit(placeholderText=setting.empty, clearButtonEnabled=True)

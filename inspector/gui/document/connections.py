@@ -26,7 +26,7 @@ class Connections:
 
     def of(self, location: str) -> Connection:
         """The last connection of a location's bucket; the preferred one for a new bucket, DEFAULT for a local path."""
-        bucket = _bucket(location)
+        bucket = bucket_of(location)
         return next((found for name, found in self._entries() if name == bucket), self.usual()) if bucket else DEFAULT
 
     def usual(self) -> Connection:
@@ -41,7 +41,7 @@ class Connections:
 
     def has(self, location: str) -> bool:
         """Whether a connection of the location's bucket is remembered."""
-        bucket = _bucket(location)
+        bucket = bucket_of(location)
         return any(name == bucket for name, _ in self._entries())
 
     def latest(self) -> Connection:
@@ -59,7 +59,7 @@ class Connections:
 
     def remember(self, location: str, connection: Connection) -> None:
         """Use this connection for the location's bucket from now on."""
-        bucket = _bucket(location)
+        bucket = bucket_of(location)
         if not bucket:
             return
         clean = connection._replace(endpoint=strip_credentials(connection.endpoint))
@@ -84,7 +84,8 @@ def _connection(stored: dict[str, Any]) -> Connection:
     return Connection(**known)
 
 
-def _bucket(location: str) -> str:
+def bucket_of(location: str) -> str:
+    """The bucket of an address on S3; empty where there is none."""
     try:
         return parse(location).bucket if is_s3(location) else ""
     except SourceError:

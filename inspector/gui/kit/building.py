@@ -133,6 +133,29 @@ def number_of(name: str, least: int, most: int, value: int, **properties: Any) -
     return dressed(QSpinBox(minimum=least, maximum=most, value=value), name, **properties)
 
 
+def edited(field: QWidget) -> SignalInstance:
+    """The signal that tells that the value of a field is another."""
+    name = field.metaObject().userProperty().notifySignal().name().toStdString()
+    signal: SignalInstance = getattr(field, name)
+    return signal
+
+
+def value_of(field: QWidget) -> Any:
+    """The value of a field: a text without spaces around it, a number, whether it is ticked, or what is chosen."""
+    if isinstance(field, QComboBox) and not field.isEditable():
+        return field.currentData()
+    value = field.metaObject().userProperty().read(field)
+    return value.strip() if isinstance(value, str) else value
+
+
+def set_value(field: QWidget, value: Any) -> None:
+    """Show a value in a field; of a choice, the first one stands for what is none of it."""
+    if isinstance(field, QComboBox) and not field.isEditable():
+        field.setCurrentIndex(max(0, field.findData(value)))
+    else:
+        field.metaObject().userProperty().write(field, value)
+
+
 def tool_button(
     text: str,
     tip: str,
@@ -179,6 +202,11 @@ class Dialog(QDialog):
         self.buttons.rejected.connect(self.reject)
         self.answer = self.add_button(answer, accepts=True) if answer else self.buttons.button(standard.Close)
         self.answer.setDefault(bool(answer))
+
+    def accept(self) -> None:
+        """Accept it, if it can be answered as it stands."""
+        if self.answer.isEnabled():
+            super().accept()
 
     def add_button(self, text: str, tip: str = "", *, accepts: bool = False) -> QPushButton:
         """Add a button at the foot."""

@@ -9,16 +9,15 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGroupBox, QLineEdit, QSizePolicy, QWidget
 
 from inspector.core.names import visible
-from inspector.core.source import SourceError
-from inspector.gui.document.connections import Connections
+from inspector.gui.document.connections import Connections, bucket_of
 from inspector.gui.ipc.client import Client, Job
-from inspector.gui.kit.building import Dialog, choice_of, dressed, in_form, in_row
+from inspector.gui.kit.building import Dialog, choice_of, dressed, edited, in_form, in_row, set_value, value_of
 from inspector.gui.kit.files import leave_drops
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import ElidedLabel, push_button, sentence_label
 from inspector.operations.protocol.requests import ProfileRequests
-from inspector.sources.s3.address import SCHEME, is_s3, parse
+from inspector.sources.s3.address import SCHEME, is_s3
 from inspector.sources.s3.connection import DEFAULT, Addressing, Attempt, Connection, Profile
 
 DIALOG_WIDTH = 560
@@ -65,59 +64,46 @@ class ConnectionForm(QGroupBox):
         super().__init__("Connection to S3")
         self._profiles: dict[str, Profile] = {}
         self.profile = _combo_box("Profile", "the default chain: environment, default profile, instance role")
-        hint = "from the profile or the server"
-        self.region = dressed(QLineEdit(placeholderText=hint), "Region")
         self.endpoint = _combo_box("Endpoint URL", "Amazon S3, or from the profile")
         styles = {style.value: label for style, label in ADDRESSING_LABELS.items()}
         tip = "Where the bucket name goes in the address of a request"
-        self.addressing = choice_of("Addressing style", styles, toolTip=tip)
-        self.anonymous = QCheckBox("Do not &sign requests (public data)")
-        self.requester_pays = QCheckBox("I agree to be &charged for requests (requester pays)")
+        self.fields = {
+            "profile": self.profile,
+            "region": dressed(QLineEdit(placeholderText="from the profile or the server"), "Region"),
+            "endpoint": self.endpoint,
+            "addressing": choice_of("Addressing style", styles, toolTip=tip),
+            "anonymous": QCheckBox("Do not &sign requests (public data)"),
+            "requester_pays": QCheckBox("I agree to be &charged for requests (requester pays)"),
+        }
+        """The fields of a Connection, by its names for them."""
         self.exposed = QCheckBox("Send un&encrypted anyway")
         self.note = dressed(sentence_label(), "About the connection")
         tip = "Ask the server for one listing, and say how it was reached"
         self.test = push_button("&Test Connection", tip, self._start_test)
         self.test.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.outcome = dressed(sentence_label(), "Outcome of the test")
-        self._start_attempt: Callable[[Connection], Job[Attempt]] | None = None
+        self._attempt_at: Callable[[Connection], Job[Attempt]] | None = None
         self._attempt: Job[Attempt] | None = None
         self._shown: tuple[Connection, str] = DEFAULT, ""
         self.test.hide()
         self.outcome.hide()
-        in_form(
-            ("&Profile", self.profile),
-            ("&Region", self.region),
-            ("E&ndpoint URL", self.endpoint),
-            ("&Addressing style", self.addressing),
-            *(self.anonymous, self.requester_pays, self.note, self.exposed, self.test, self.outcome),
-            on=self,
-            edge=2 * GRID,
-        )
-        edited = [self.profile.editTextChanged, self.endpoint.editTextChanged, self.region.textChanged]
-        edited += [box.toggled for box in (self.anonymous, self.requester_pays, self.exposed)]
-        for changed in (*edited, self.addressing.currentIndexChanged):
-            changed.connect(self._refresh_form)
+        *labelled, anonymous, requester_pays = self.fields.values()
+        labels = "&Profile", "&Region", "E&ndpoint URL", "&Addressing style"
+        alone = (anonymous, requester_pays, self.note, self.exposed, self.test, self.outcome)
+        in_form(*zip(labels, labelled, strict=True), *alone, on=self, edge=2 * GRID)
+        for field in (*self.fields.values(), self.exposed):
+            edited(field).connect(self._refresh_form)
         self._refresh_form()
 
     def connection(self) -> Connection:
         """The connection that the fields describe."""
-        return Connection(
-            "" if self.anonymous.isChecked() else self.profile.currentText().strip(),
-            self.region.text().strip(),
-            self.endpoint.currentText().strip(),
-            self.anonymous.isChecked(),
-            self.requester_pays.isChecked(),
-            str(self.addressing.currentData()),
-        )
+        found = Connection(**{name: value_of(field) for name, field in self.fields.items()})
+        return found._replace(profile="") if found.anonymous else found
 
     def show_connection(self, connection: Connection) -> None:
         """Fill the fields from a connection."""
-        self.profile.setEditText(connection.profile)
-        self.region.setText(connection.region)
-        self.endpoint.setEditText(connection.endpoint)
-        self.anonymous.setChecked(connection.anonymous)
-        self.requester_pays.setChecked(connection.requester_pays)
-        self.addressing.setCurrentIndex(max(0, self.addressing.findData(connection.addressing)))
+        for name, value in connection._asdict().items():
+            set_value(self.fields[name], value)
 
     def offer_profiles(self, profiles: Sequence[Profile]) -> None:
         """Suggest profiles; text that was entered stays."""
@@ -133,64 +119,57 @@ class ConnectionForm(QGroupBox):
         _set_items(self.endpoint, connections.endpoints())
         self.endpoint.activated.connect(lambda _: self.show_connection(connections.at(self.endpoint.currentText())))
         profiles = client.start(ProfileRequests.profiles).then(self.offer_profiles)
-        self._start_attempt = lambda connection: client.start(ProfileRequests.attempt, connection, location() or SCHEME)
+        self._attempt_at = lambda connection: client.start(ProfileRequests.attempt, connection, location() or SCHEME)
         self.destroyed.connect(profiles.forget)
         self.test.show()
 
     def end_test(self) -> None:
         """Give up a test, and what the last one told."""
         if self._attempt is not None:
-            self._attempt.forget()
             self._attempt.supersede()
-        self._attempt = None
-        self.outcome.hide()
-        self.test.setEnabled(not self.problem())
+        self._end_attempt("")
 
     def _start_test(self) -> None:
-        assert self._start_attempt is not None
+        assert self._attempt_at is not None
         self.end_test()
-        self.test.setEnabled(False)
-        self._show_outcome("Testing…")
-        self._attempt = self._start_attempt(self.connection()).then(
+        self._attempt = self._attempt_at(self.connection()).then(
             lambda found: self._end_attempt(f"{'It works.' if found.ok else 'It does not work.'} {found.sentence}"),
             self._end_attempt,
         )
+        self._tell("Testing…")
 
     def _end_attempt(self, sentence: str) -> None:
         self._attempt = None
-        self.test.setEnabled(not self.problem())
-        self._show_outcome(sentence)
+        self._tell(sentence)
 
-    def _show_outcome(self, text: str) -> None:
-        self.outcome.setText(text)
-        self.outcome.show()
+    def _tell(self, outcome: str) -> None:
+        self.outcome.setText(outcome)
+        self.outcome.setVisible(bool(outcome))
+        self.test.setEnabled(self._attempt is None and not self.problem())
 
     def problem(self) -> str:
         """Why the connection cannot be used, "" if it can."""
-        return endpoint_problem(self.endpoint.currentText().strip(), self.exposed.isChecked())
+        return endpoint_problem(value_of(self.endpoint), self.exposed.isChecked())
 
     def _refresh_form(self, *_: object) -> None:
-        endpoint, problem = self.endpoint.currentText().strip(), self.problem()
-        self.profile.setEnabled(not self.anonymous.isChecked())
-        self.exposed.setVisible(endpoint_problem(endpoint, exposed=False) == UNENCRYPTED)
-        note = problem or self._profile_text()
+        shown = connection, problem = self.connection(), self.problem()
+        self.profile.setEnabled(not connection.anonymous)
+        self.exposed.setVisible(endpoint_problem(connection.endpoint, exposed=False) == UNENCRYPTED)
+        note = problem or self._profile_text(connection)
         self.note.setText(note)
         self.note.setVisible(bool(note))
         self.test.setEnabled(not problem and self._attempt is None)
-        shown = self.connection(), problem
-        if shown != self._shown:
-            if shown[0] != self._shown[0]:
-                self.end_test()
-            self._shown = shown
+        before, self._shown = self._shown, shown
+        if connection != before[0]:
+            self.end_test()
+        if shown != before:
             self.changed.emit()
 
-    def _profile_text(self) -> str:
+    def _profile_text(self, connection: Connection) -> str:
         """What the selected profile sets."""
-        found = self._profiles.get(self.profile.currentText().strip())
-        if found is None or self.anonymous.isChecked():
-            return ""
-        parts = [f"region {visible(found.region)}"] if found.region else []
-        parts += [f"endpoint {visible(found.endpoint)}"] if found.endpoint else []
+        found = self._profiles.get(connection.profile)
+        values = {"region": found.region, "endpoint": found.endpoint} if found is not None else {}
+        parts = [f"{name} {visible(value)}" for name, value in values.items() if value]
         return f"This profile sets {' and '.join(parts)}." if parts else ""
 
 
@@ -231,24 +210,19 @@ class ConnectDialog(Dialog):
         location: str,
     ) -> None:
         super().__init__(parent, "Connection", "&Use It")
-        self.use = self.answer
         self.form = ConnectionForm()
         self.form.show_connection(connection)
         self.lay_out(self.form, 1)
         self.form.changed.connect(self._enable)
         self.form.serve(client, connections, lambda: location)
+        self.accepted.connect(lambda: self.chosen.emit(self.form.connection()))
         self.finished.connect(self.form.end_test)
         leave_drops(self)
         self.resize(DIALOG_WIDTH, self.sizeHint().height() + OUTCOME_HEIGHT)
         self._enable()
 
-    def accept(self) -> None:
-        if self.use.isEnabled():
-            self.chosen.emit(self.form.connection())
-            super().accept()
-
     def _enable(self) -> None:
-        self.use.setEnabled(not self.form.problem())
+        self.answer.setEnabled(not self.form.problem())
 
 
 class S3Target(QWidget):
@@ -273,7 +247,7 @@ class S3Target(QWidget):
 
     def follow(self, location: str) -> None:
         """Show the connection of this location's bucket: the remembered one, or the one chosen here."""
-        if _bucket(location) != _bucket(self._location):
+        if bucket_of(location) != bucket_of(self._location):
             self._chosen = None
         self._location = location
         self.setVisible(is_s3(location))
@@ -284,9 +258,8 @@ class S3Target(QWidget):
         """The connection of the target; DEFAULT for local targets."""
         if not is_s3(self._location):
             return DEFAULT
-        if self._chosen is None and self._default is not None and not self._connections.has(self._location):
-            return self._default
-        return self._chosen or self._connections.known(self._location)
+        usual = None if self._connections.has(self._location) else self._default
+        return self._chosen or usual or self._connections.known(self._location)
 
     @property
     def is_settled(self) -> bool:
@@ -328,10 +301,3 @@ def connection_text(connection: Connection) -> str:
     parts += [f"in the region {visible(connection.region)}"] if connection.region else []
     parts += [ADDRESSING_LABELS[Addressing(connection.addressing)].lower()] if connection.addressing else []
     return ", ".join(parts)
-
-
-def _bucket(location: str) -> str:
-    try:
-        return parse(location).bucket
-    except SourceError:
-        return ""

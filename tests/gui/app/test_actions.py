@@ -70,7 +70,7 @@ def test_every_box_named_exists(window: Window) -> None:
 def test_the_form_says_how_to_ask_without_signing(window: Window) -> None:
     form = ConnectionForm()
     form.setParent(window)
-    assert form.anonymous.text().replace("&", "").startswith(HINT_TEXTS[Hint.UNSIGNED].partition(",")[0])
+    assert form.fields["anonymous"].text().replace("&", "").startswith(HINT_TEXTS[Hint.UNSIGNED].partition(",")[0])
 
 
 # ---- explanations ----------------------------------------------------------------------------------------------------

@@ -238,7 +238,7 @@ def extracts(hands: Hands, folder: Path) -> None:
     assert isinstance(dialog, ExtractDialog)
     hands.tab_to(dialog.folder)
     hands.replace(str(folder))
-    hands.wait(lambda: dialog.plan is not None and dialog.extract.isEnabled())
+    hands.wait(lambda: dialog.plan is not None and dialog.answer.isEnabled())
     hands.press(K.Key_Return)
     hands.wait(lambda: hands.holds(Window))
     hands.wait((folder / "COLLECTION.json").exists)

@@ -208,7 +208,7 @@ def everything_that_is_whole_is_got_out(hands: CountingHands, copied: Copied) ->
     hands.press(K.Key_E, M.ControlModifier)
     dialog = hands.dialog(ExtractDialog)
     assert isinstance(dialog, ExtractDialog)
-    hands.wait(lambda: dialog.plan is not None and dialog.extract.isEnabled())
+    hands.wait(lambda: dialog.plan is not None and dialog.answer.isEnabled())
     hands.press(K.Key_Return)
     whole = path.with_suffix("") / "station-4" / "2024-05.log"
     hands.wait(whole.exists)

@@ -40,11 +40,11 @@ def test_files_are_added_to_an_rca_archive_unless_they_are_there_or_gone_which_i
     tab, more = show(rca), tmp_path / "more.txt"
     press(window, "append")
     dialog = append_dialog(window, qtbot)
-    assert not dialog.add.isEnabled()
+    assert not dialog.answer.isEnabled()
     dialog.inputs.add([str(tree / "1.txt")])
     dialog = append_dialog(window, qtbot)
     assert "already" in dialog.inputs.model.texts(0)[3]
-    assert not dialog.add.isEnabled()
+    assert not dialog.answer.isEnabled()
     dialog.reject()
 
     more.write_bytes(b"more")

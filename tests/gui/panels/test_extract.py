@@ -79,7 +79,7 @@ def test_everything_is_extracted_beside_the_archive_unless_the_folder_cannot_be_
     assert dialog.problems.isHidden()
     assert dialog.remove_unfinished.isHidden()
     assert not small.with_suffix("").exists()
-    dialog.extract.click()
+    dialog.answer.click()
     settle(qtbot, window)
     assert files(small.with_suffix("")) == {"a.txt": b"alpha", "sub/b.txt": b"beta", "sub/deep/c.txt": b""}
     assert "3 files, 9 B, were extracted" in banner(tab)
@@ -90,7 +90,7 @@ def test_everything_is_extracted_beside_the_archive_unless_the_folder_cannot_be_
     qtbot.waitUntil(lambda: "Choose a folder" in dialog.summary.text(), timeout=WAIT)
     dialog.folder.setText(str(small / "beneath a file"))
     qtbot.waitUntil(lambda: "cannot be written to" in dialog.summary.text(), timeout=WAIT)
-    assert not dialog.extract.isEnabled()
+    assert not dialog.answer.isEnabled()
     dialog.reject()
     settle(qtbot, window)
 
@@ -149,7 +149,7 @@ def test_what_is_there_stays_unless_the_user_says_otherwise(
         dialog.on_conflict.setCurrentIndex(dialog.on_conflict.findData(way))
         planned(dialog, qtbot)
         # Where there is nothing to be extracted, the button cannot be pressed.
-        assert dialog.extract.isEnabled() is (way is not OnConflict.SKIP)
+        assert dialog.answer.isEnabled() is (way is not OnConflict.SKIP)
         dialog.accept()
         settle(qtbot, window)
         assert files(tmp_path / "one") == expected, way
@@ -193,7 +193,7 @@ def test_members_whose_place_is_in_doubt_are_extracted_only_on_a_word(
         ("needs confirmation", "b"),
     ]
     assert "bytes were lost or inserted" in dialog.problems.model.texts(0)[2]
-    assert not dialog.extract.isEnabled()
+    assert not dialog.answer.isEnabled()
     dialog.doubtful.click()
     planned(dialog, qtbot)
     dialog.accept()
@@ -255,7 +255,7 @@ def test_what_a_killed_run_has_left_is_removed_and_an_archive_that_changed_meanw
     assert dialog.remove_unfinished.isVisible()
     dialog.remove_unfinished.click()
     os.utime(small, (5, 5))
-    dialog.extract.click()
+    dialog.answer.click()
     settle(qtbot, window)
     assert files(small.with_suffix("")) == {"a.txt": b"alpha", "sub/b.txt": b"beta", "sub/deep/c.txt": b""}
 

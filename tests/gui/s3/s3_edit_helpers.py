@@ -49,7 +49,7 @@ def question(window: Window, qtbot: QtBot) -> SendDialog:
 def agree(window: Window, qtbot: QtBot, tab: Tab, dialog: SendDialog) -> None:
     """Press Send and wait until it is over, however it ends."""
     with qtbot.waitSignal(tab.document.reported, timeout=WAIT):
-        dialog.send.click()
+        dialog.answer.click()
     settle(qtbot, window)
 
 

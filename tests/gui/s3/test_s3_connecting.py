@@ -87,7 +87,7 @@ def test_a_form_gives_what_was_shown(qtbot: QtBot) -> None:
     form.offer_profiles([Profile("work", "eu-west-1"), Profile("<b>play</b>")])
     assert form.connection() == WORK
     assert form.note.text() == "This profile sets region eu-west-1."
-    form.anonymous.setChecked(True)
+    form.fields["anonymous"].setChecked(True)
     assert form.connection().profile == ""
     assert not form.profile.isEnabled()
 
@@ -123,8 +123,8 @@ def a_path_behind_the_scheme_is_a_path(window: Window, qtbot: QtBot) -> None:
 def it_is_said_why_nothing_can_be_opened(dialog: OpenLocationDialog) -> None:
     for typed in ("s3://", "", "s3://bucket:hush/key"):
         dialog.location.setText(typed)
-        assert not dialog.open_.isEnabled()
-        assert dialog.open_.toolTip() == dialog.remark.text() != ""
+        assert not dialog.answer.isEnabled()
+        assert dialog.answer.toolTip() == dialog.remark.text() != ""
         assert "hush" not in dialog.remark.text()
 
 
@@ -132,7 +132,7 @@ def typing_takes_the_place_of_what_the_dialog_begins_with(dialog: OpenLocationDi
     QTest.keyClicks(dialog.location, "/a/path")
     assert dialog.text() == "/a/path"
     assert dialog.remark.text() == LOCAL_PATH
-    assert dialog.open_.isEnabled()
+    assert dialog.answer.isEnabled()
 
 
 def the_dialog_knows_a_bucket_again(dialog: OpenLocationDialog) -> None:
@@ -140,7 +140,7 @@ def the_dialog_knows_a_bucket_again(dialog: OpenLocationDialog) -> None:
     assert not dialog.form.isEnabled()
     dialog.location.setText("s3://one/key")
     assert dialog.form.connection() == WORK
-    dialog.form.region.setText("us-east-2")
+    dialog.form.fields["region"].setText("us-east-2")
     dialog.location.setText("s3://two/key")
     assert dialog.form.connection().region == "us-east-2"
 
@@ -175,7 +175,7 @@ def a_connection_is_tested_before_it_is_used(
 ) -> None:
     form = dialog.form
     form.endpoint.setEditText(store.proxy.url)
-    form.addressing.setCurrentIndex(form.addressing.findData("path"))
+    form.fields["addressing"].setCurrentIndex(form.fields["addressing"].findData("path"))
     assert form.outcome.isHidden()
     QTest.keyClick(form.test, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: "reached" in form.outcome.text(), timeout=WAIT)
@@ -185,7 +185,7 @@ def a_connection_is_tested_before_it_is_used(
         QTest.keyClick(form.test, Qt.Key.Key_Space)
         qtbot.waitUntil(lambda: "(403)" in form.outcome.text(), timeout=WAIT)
     assert form.outcome.text().startswith("It does not work. Reading s3://archives/tested.zip is not allowed")
-    form.region.setText("eu-west-9")
+    form.fields["region"].setText("eu-west-9")
     assert form.outcome.isHidden(), "what was told of another connection is gone"
     dialog.reject()
     assert not window.settings.recent
@@ -216,7 +216,7 @@ def test_an_address_is_tried_with_a_profile_and_opened(
     asked = dialog_of(window, OpenLocationDialog)
     assert isinstance(asked, OpenLocationDialog)
     assert asked.remark.text() == HINT
-    assert not asked.open_.isEnabled()
+    assert not asked.answer.isEnabled()
     asked.location.selectAll()
     QTest.keyClicks(asked.location, location)
     asked.form.endpoint.setEditText(store.proxy.url)

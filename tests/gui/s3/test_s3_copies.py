@@ -33,7 +33,7 @@ def place(window: Window, qtbot: QtBot, target: str) -> SaveToDialog:
 
 def saved(window: Window, qtbot: QtBot, tab: Tab, dialog: SaveToDialog) -> str:
     with qtbot.waitSignal(tab.document.reported, timeout=WAIT):
-        dialog.save.click()
+        dialog.answer.click()
     settle(qtbot, window)
     return note(tab)
 
@@ -44,7 +44,7 @@ def members_are_extracted_to_folders_here_only(window: Window, qtbot: QtBot) -> 
     dialog = window.findChildren(ExtractDialog)[-1]
     dialog.folder.setText(f"s3://{BUCKET}/out")
     qtbot.waitUntil(lambda: "is not a folder on this machine" in dialog.summary.text(), timeout=WAIT)
-    assert not dialog.extract.isEnabled()
+    assert not dialog.answer.isEnabled()
     dialog.reject()
 
 
@@ -53,7 +53,7 @@ def what_is_no_place_for_a_copy_is_said(window: Window, qtbot: QtBot) -> None:
     for target, sentence in (("", "Choose where"), ("s3://", "names no bucket"), (f"s3://{BUCKET}/", "needs a key")):
         dialog = place(window, qtbot, target)
         assert sentence in dialog.remark.text()
-        assert not dialog.save.isEnabled()
+        assert not dialog.answer.isEnabled()
     dialog.reject()
     dialog.deleteLater()
     qtbot.waitUntil(lambda: not window.findChildren(SaveToDialog))
@@ -91,7 +91,7 @@ def test_a_changed_copy_is_a_file_here_or_an_object(
 
 def made(window: Window, qtbot: QtBot, tab: Tab, dialog: SaveToDialog) -> str:
     """Write an archive that can be opened then."""
-    dialog.save.click()
+    dialog.answer.click()
     qtbot.waitUntil(tab.banner.message.button.isVisible, timeout=WAIT)
     settle(qtbot, window)
     return tab.banner.message.text.text()
@@ -115,14 +115,14 @@ def test_a_file_of_this_computer_is_copied_and_repaired_to_s3(
     tab.repair.buttons["copy"].click()
     dialog = place(window, qtbot, str(path))
     assert dialog.s3_target.isHidden()
-    dialog.save.click()
+    dialog.answer.click()
     assert "exists already" in dialog.remark.text()
     assert path.read_bytes() == whole + b"garbage"
 
     there = f"s3://{BUCKET}/window/from-here.tacozip"
     dialog.target.setText(there)
     assert "This bucket is new" in dialog.s3_target.text.text()
-    dialog.save.click()
+    dialog.answer.click()
     (connect,) = dialog.findChildren(ConnectDialog)
     connect.form.show_connection(store.connection)
     qtbot.waitUntil(connect.use.isEnabled, timeout=WAIT)

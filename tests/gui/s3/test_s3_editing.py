@@ -171,7 +171,7 @@ def sending_can_be_cancelled(window: Window, qtbot: QtBot, store: Store, tab: Ta
 
     dialog = asked(window, qtbot)
     with store.proxy.failing(silence(reached, gate, sends)):
-        dialog.send.click()
+        dialog.answer.click()
         qtbot.waitUntil(reached.is_set, timeout=WAIT)
         with qtbot.waitSignal(tab.document.reported, timeout=WAIT):
             press(window, "cancel")
@@ -198,20 +198,20 @@ def test_sending_is_cancelled_and_all_of_it_is_sent_only_when_that_is_agreed_to_
     store.proxy.enforces = False
     with store.proxy.failing(failing):
         dialog = asked(window, qtbot)
-        dialog.send.click()
+        dialog.answer.click()
         qtbot.waitUntil(lambda: not dialog.isVisible(), timeout=WAIT)
         risky = question(window, qtbot)
         assert "does not refuse to overwrite an object that someone else replaced" in risky.sentence.text()
         assert "(Send Anyway)" in risky.sentence.text()
-        assert risky.send.text().replace("&", "") == "Send Anyway"
-        assert not risky.send.isDefault()
+        assert risky.answer.text().replace("&", "") == "Send Anyway"
+        assert not risky.answer.isDefault()
         assert content(store, KEY) == data
-        risky.send.click()
+        risky.answer.click()
         qtbot.waitUntil(lambda: not risky.isVisible(), timeout=WAIT)
         again = question(window, qtbot)
         assert "this server cannot copy parts of objects" in again.sentence.text()
         assert "(Send All of It)" in again.sentence.text()
-        assert again.send.text().replace("&", "") == "Send All of It"
+        assert again.answer.text().replace("&", "") == "Send All of It"
         assert "bytes 0 to 13," in again.lines.toPlainText()
         assert content(store, KEY) == data
         agree(window, qtbot, tab, again)
@@ -277,7 +277,7 @@ def test_closing_the_tab_while_it_is_sent_leaves_nothing(
     reached, gate = Event(), Event()
     dialog = asked(window, qtbot)
     with store.proxy.failing(silence(reached, gate, lambda seen: seen.method == "PUT")):
-        dialog.send.click()
+        dialog.answer.click()
         qtbot.waitUntil(reached.is_set, timeout=WAIT)
         press(window, "close_tab")
         link = tab.document.client.link

@@ -112,7 +112,7 @@ def how_a_new_bucket_is_reached_is_asked_first(window: Window, qtbot: QtBot, sto
     dialog = tab.findChildren(ConnectDialog)[-1]
     assert keys(store, "asked") == []
     dialog.form.endpoint.setEditText(store.proxy.url)
-    dialog.use.click()
+    dialog.answer.click()
     qtbot.waitUntil(lambda: bool(keys(store, "asked")), timeout=WAIT)
     settle(qtbot, window)
     assert "Created" in tab.message.text.text()
@@ -170,8 +170,8 @@ def test_how_a_bucket_is_reached_is_asked_once_and_what_is_there_is_replaced_whe
 @pytest.mark.sweep
 def test_a_dataset_is_packed_beneath_a_prefix(window: Window, qtbot: QtBot, store: Store, tree: Path) -> None:
     tab = begun(window, qtbot, store, ArchiveKind.DATAS3T, f"{HERE}/packed", tree)
-    tab.options.datas3t.dataset.setText("weather")
-    tab.options.datas3t.numbering.setChecked(True)
+    tab.options.pages[ArchiveKind.DATAS3T].dataset.setText("weather")
+    tab.options.pages[ArchiveKind.DATAS3T].numbering.setChecked(True)
     settle(qtbot, window)
     create(window, qtbot, tab)
     assert len(keys(store, "packed/dataset/weather/datapoints/")) == 2

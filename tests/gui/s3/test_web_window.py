@@ -38,9 +38,9 @@ def test_a_signed_address_is_opened_and_kept_nowhere_one_without_a_query_is_amon
     window.sessions.begin()
     dialog = asked(window)
     dialog.location.setText(site.put("signed.zip", wide(12)))
-    assert dialog.open_.isEnabled()
+    assert dialog.answer.isEnabled()
     assert "only read" in dialog.remark.text()
-    dialog.open_.click()
+    dialog.answer.click()
     settle(qtbot, window)
 
     tab = window.tab()
@@ -87,10 +87,10 @@ def test_the_address_shown_is_selected_and_one_with_credentials_is_refused_with_
     dialog = asked(window)
     assert dialog.location.text() == f"{site.proxy.url}/shown.zip?***"
     assert dialog.location.selectedText() == dialog.location.text()
-    assert dialog.open_.isEnabled()
+    assert dialog.answer.isEnabled()
 
     dialog.location.setText(f"https://user:{SECRET}@host.example/a.zip")
-    assert not dialog.open_.isEnabled()
+    assert not dialog.answer.isEnabled()
     assert "contains a user or a password, which were not used" in dialog.remark.text()
     assert SECRET not in dialog.remark.text()
     dialog.reject()

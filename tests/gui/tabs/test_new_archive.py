@@ -59,7 +59,7 @@ def test_a_dataset_is_packed_with_a_first_key(window: Window, qtbot: QtBot, tree
     root.mkdir()
     tab.target.setText(str(root))
     assert tab.sentence.text() == "Name the dataset."
-    page = tab.options.datas3t
+    page = tab.options.pages[ArchiveKind.DATAS3T]
     page.dataset.setText("weather")
     page.numbering.setChecked(True)
     page.first.setText("nine")
@@ -137,7 +137,7 @@ def test_cancelling_leaves_nothing_and_closing_asks_and_leaves_nothing(
     out = slow(tmp_path)
     tab = new_archive(window, qtbot, ArchiveKind.RCA, tmp_path / "big.bin")
     tab.target.setText(str(out / "n.rca"))
-    tab.options.rca.level.setValue(19)
+    tab.options.pages[ArchiveKind.RCA].level.setValue(19)
     settle(qtbot, window)
     tab.begin.click()
     qtbot.waitUntil(lambda: any(out.iterdir()), timeout=WAIT)
