@@ -8,8 +8,7 @@ from pathlib import Path
 from string import ascii_uppercase
 
 from PySide6.QtCore import QModelIndex, Signal
-from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.names import visible
@@ -24,7 +23,7 @@ from inspector.gui.kit.style import EDGE, GRID
 from inspector.gui.kit.table_models import Column
 from inspector.gui.kit.widgets import Details, Emptiable, push_button, sentence_label
 from inspector.gui.panels.status_line import show_progress
-from inspector.operations.protocol.compare_views import CombinePlan, Ground, Step
+from inspector.operations.protocol.compare_views import CombinePlan, Ground
 from inspector.operations.protocol.requests import CompareRequests
 from inspector.sources.s3.address import is_s3
 
@@ -38,24 +37,19 @@ GROUNDS = {
     Ground.UNDECIDED: "not decided",
     Ground.HAND: "by hand",
 }
-_LOST = "stays wrong"
+LOST = "stays wrong"
+MARKS = {"chosen, not proved": Severity.WARNING, "not decided": Severity.WARNING, LOST: Severity.ERROR}
 
 Plan = Callable[[Sequence[str]], Job[CombinePlan]]
 """Start a plan with more copies than the two compared."""
 
 
-def _mark(row: Step | str) -> QIcon | None:
-    if isinstance(row, str):
-        return severity_icon(Severity.ERROR)
-    return None if row.ground in (Ground.PROVED, Ground.HAND) else severity_icon(Severity.WARNING)
-
-
 COLUMNS = (
-    Column("From", lambda row: "" if isinstance(row, str) else row.copy, 60, icon=_mark),
-    Column("Why", lambda row: _LOST if isinstance(row, str) else GROUNDS[row.ground], 150),
-    Column("What", lambda row: visible(row if isinstance(row, str) else row.message)),
+    Column("From", lambda row: row[0], 60, icon=lambda row: severity_icon(MARKS[row[1]]) if row[1] in MARKS else None),
+    Column("Why", lambda row: row[1], 150),
+    Column("What", lambda row: visible(row[2])),
 )
-"""The columns of the plan; a row is one of its steps, or a sentence about what stays wrong."""
+"""The columns of the plan; a row is the copy, the ground, and a step of it or what stays wrong."""
 WHAT = 2
 
 
@@ -79,7 +73,7 @@ class CombineDialog(Dialog):
         *,
         by_hand: bool = False,
     ) -> None:
-        super().__init__(parent, "Take a Difference into a New Archive" if by_hand else "Combine")
+        super().__init__(parent, "Take a Difference into a New Archive" if by_hand else "Combine", "&Write To…")
         self._client = client
         self._start_plan = plan
         self._near = near
@@ -101,15 +95,13 @@ class CombineDialog(Dialog):
             lambda: ask_for_files(self, "Add a Copy", self.add_copies, near),
         )
         self.add.setVisible(not by_hand)
-        self.buttons.setStandardButtons(QDialogButtonBox.StandardButton.Cancel)
-        self.write = self.add_button("&Write To…", "Write the new archive to a file, and check it")
+        self.answer.setToolTip("Write the new archive to a file, and check it")
         self.stack = Emptiable(self.table)
         foot = in_row(self.add, self.bar, 1, self.buttons)
         in_column(self.about, (self.stack, 1), self.details, self.accept_all, foot, on=self, edge=EDGE, gap=2 * GRID)
         self.resize(*SIZE)
         self.table.selectionModel().currentRowChanged.connect(self._show_details)
         self.accept_all.toggled.connect(self._enable)
-        self.write.clicked.connect(self._ask_target)
         self.finished.connect(self._cancel)
         client.lost.connect(self._failed)
         self._plan()
@@ -141,7 +133,8 @@ class CombineDialog(Dialog):
 
     def _show(self, plan: CombinePlan) -> None:
         self.plan = plan
-        self.model.show((*plan.steps, *plan.lost))
+        steps = ((step.copy, GROUNDS[step.ground], step.message) for step in plan.steps)
+        self.model.show((*steps, *(("", LOST, sentence) for sentence in plan.lost)))
         named = zip(ascii_uppercase, plan.copies, strict=False)
         copies = ", ".join(f"{letter}: {name_of(each)}" for letter, each in named)
         more = sum(plan.all_steps.values()) - len(plan.steps) + plan.left_out
@@ -168,11 +161,12 @@ class CombineDialog(Dialog):
         self.bar.setVisible(running)
         self.add.setEnabled(not running and self._client.is_open)
         agreed = not consent or self.accept_all.isChecked()
-        self.write.setEnabled(plan is not None and not running and agreed and self._client.is_open)
+        self.answer.setEnabled(plan is not None and not running and agreed and self._client.is_open)
 
     # ---- writing -----------------------------------------------------------------------------------------------
 
-    def _ask_target(self) -> None:
+    def accept(self) -> None:
+        """Ask where to write it."""
         path = Path(self._near)
         name = "" if is_s3(self._near) else f"{path.stem}-combined{path.suffix}"
         # Nothing is ever replaced; a file that is there already is refused with a sentence.
@@ -180,14 +174,13 @@ class CombineDialog(Dialog):
 
     def write_to(self, path: str) -> None:
         """Write the plan shown to a new file."""
-        if self.plan is None or not self.write.isEnabled():
-            return
-        job = self._client.start(CompareRequests.write_combination, self.plan, path, self.accept_all.isChecked())
-        self._run(job.then(lambda sentence: self._done(path, sentence), self._failed))
+        if self.plan is not None and self.answer.isEnabled():
+            job = self._client.start(CompareRequests.write_combination, self.plan, path, self.accept_all.isChecked())
+            self._run(job.then(lambda sentence: self._done(path, sentence), self._failed))
 
     def _done(self, path: str, sentence: str) -> None:
         self.written.emit(path, sentence)
-        self.accept()
+        super().accept()
 
     def _cancel(self) -> None:
         if self._job is not None and self._job.running:

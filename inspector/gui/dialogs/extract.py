@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
-from msgspec import Struct
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QRadioButton, QSizePolicy, QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.numbers import count, grouped, rounded
 from inspector.gui.ipc.client import Job
-from inspector.gui.kit.building import Dialog, choice_of, dressed, in_column, in_row
+from inspector.gui.kit.building import Dialog, choice_of, dressed, edited, in_column, in_row, value_of
 from inspector.gui.kit.files import PathField, ask_for_folder, leave_drops
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.listing import ListView, Rows
@@ -25,10 +25,11 @@ SIZE = (720, 420)
 _PROBLEM_KINDS = (
     ("refused", "refused", Severity.ERROR),
     ("damaged", "damaged", Severity.ERROR),
-    ("unproved", "no proof", Severity.WARNING),
-    ("doubtful", "needs confirmation", Severity.WARNING),
-    ("conflicts", "file exists", Severity.WARNING),
+    ("unproved", "without proof", Severity.WARNING),
+    ("doubtful", "not confirmed", Severity.WARNING),
+    ("conflicts", "with a name already taken", Severity.WARNING),
 )
+"""Problems of a plan or a result: their names there, what their members are, and how bad that is."""
 
 PLANNING = "Checking names, existing files and free space…"
 PLAN_DELAY_MS = 200
@@ -48,8 +49,8 @@ CONFLICT_LABELS = {
 }
 
 
-class ExtractionChoices(Struct, frozen=True):
-    """What to extract and how; ``members`` is None for all."""
+class ExtractionChoices(NamedTuple):
+    """What to extract and how, as ``extract`` is asked; ``members`` is None for all."""
 
     members: tuple[int, ...] | None
     folder: str
@@ -80,9 +81,7 @@ class ExtractDialog(Dialog):
         then: Callable[[ExtractionChoices], object],
     ) -> None:
         super().__init__(parent, "Extract", "&Extract")
-        self.extract = self.answer
         self._start_plan = plan
-        self._on_accept = then
         self._selected = selected
         self._job: Job[ExtractionPlan] | None = None
         self.plan: ExtractionPlan | None = None
@@ -91,13 +90,7 @@ class ExtractDialog(Dialog):
         self.chosen.setEnabled(bool(selected))
         (self.chosen if selected and preselect else self.all).setChecked(True)
         self.folder = dressed(PathField(folder), "Folder to extract into")
-        self.browse = push_button(
-            "&Browse…",
-            "",
-            lambda: ask_for_folder(
-                self, "Extract Into", lambda found: self.folder.setText(found[0]), self.folder.text()
-            ),
-        )
+        self.browse = push_button("&Browse…", "", self._browse)
         self.on_conflict = choice_of("What to do with existing files", CONFLICT_LABELS)
         self.doubtful = dressed(QCheckBox(DOUBTFUL), toolTip=DOUBTFUL_TIP)
         self.keep_damaged = QCheckBox("&Keep damaged members, as NAME.damaged")
@@ -118,30 +111,34 @@ class ExtractDialog(Dialog):
         grid.setColumnStretch(1, 1)
         boxes = (self.keep_damaged, self.doubtful, self.remove_unfinished)
         self.lay_out(in_row(self.all, self.chosen, 1), grid, *boxes, self.summary, (self.problems, 1), 0)
-        for changed in (self.folder.textChanged, self.all.toggled, self.doubtful.toggled):
-            changed.connect(self._changed)
-        self.on_conflict.currentIndexChanged.connect(self._changed)
+        for field in (self.folder, self.all, self.doubtful, self.on_conflict):
+            edited(field).connect(self._plan_again)
+        self.accepted.connect(lambda: then(self.choices()))
         self.finished.connect(self._cancel_plan)
         leave_drops(self)
         self.resize(WIDTH, HEIGHT)
+        self._plan_again()
         self._request_plan()
+
+    def _browse(self) -> None:
+        ask_for_folder(self, "Extract Into", lambda found: self.folder.setText(found[0]), self.folder.text())
 
     def choices(self) -> ExtractionChoices:
         """The current choices."""
+        folder = value_of(self.folder)
         return ExtractionChoices(
             None if self.all.isChecked() else self._selected,
-            absolute(self.folder.text().strip()) if self.folder.text().strip() else "",
-            OnConflict(self.on_conflict.currentData()),
-            self.doubtful.isChecked(),
-            self.keep_damaged.isChecked(),
-            self.remove_unfinished.isChecked(),
+            absolute(folder) if folder else "",
+            OnConflict(value_of(self.on_conflict)),
+            *map(value_of, (self.doubtful, self.keep_damaged, self.remove_unfinished)),
         )
 
     # ---- planning ----------------------------------------------------------------------------------------------
 
-    def _changed(self) -> None:
+    def _plan_again(self, *_: object) -> None:
+        self._cancel_plan()
         self.plan = None
-        self.extract.setEnabled(False)
+        self.answer.setEnabled(False)
         self._timer.start()
 
     def _cancel_plan(self) -> None:
@@ -151,21 +148,17 @@ class ExtractDialog(Dialog):
             self._job = None
 
     def _request_plan(self) -> None:
-        self._cancel_plan()
-        self.plan = None
-        self.extract.setEnabled(False)
+        self._timer.stop()
         choices = self.choices()
-        if not choices.folder:
-            self.summary.setText("Choose a folder.")
-            return
-        self.summary.setText(PLANNING)
-        self._job = self._start_plan(choices).then(self._show_plan, self._show_error)
-        self._job.finished.connect(self._job_finished)
+        self.summary.setText(PLANNING if choices.folder else "Choose a folder.")
+        if choices.folder:
+            self._job = self._start_plan(choices).then(self._show_plan, self._show_error)
+            self._job.finished.connect(self._job_finished)
 
-    def _job_finished(self) -> None:
-        if self.sender() is self._job:
+    def _job_finished(self, job: Job[ExtractionPlan]) -> None:
+        if job is self._job:
             self._job = None
-            if self.plan is None and self.summary.text() == PLANNING:
+            if job.cancelled:
                 self.summary.setText("Planning the extraction was cancelled.")
 
     def _show_error(self, sentence: str) -> None:
@@ -179,63 +172,50 @@ class ExtractDialog(Dialog):
             self.resize(self.width(), HEIGHT_WITH_PROBLEMS)
         self.remove_unfinished.setVisible(bool(plan.unfinished))
         self.summary.setText(summary(plan))
-        self.extract.setEnabled(not plan.obstacle and bool(plan.files or plan.folders))
-
-    def accept(self) -> None:
-        """Accept only what was planned."""
-        if self.plan is not None and self.extract.isEnabled():
-            self._on_accept(self.choices())
-            super().accept()
+        self.answer.setEnabled(not plan.obstacle and bool(plan.files or plan.folders))
 
 
 def summary(plan: ExtractionPlan) -> str:
     """The plan in sentences."""
     if plan.obstacle:
         return plan.obstacle
-    if not plan.files and not plan.folders:
-        sentence = "Nothing would be extracted."
-    else:
-        things = count(plan.files, "file")
-        if plan.folders:
-            things = f"{things} and {count(plan.folders, 'folder')}"
-        sentence = f"{things}, {rounded(plan.size)}; {rounded(plan.free)} are free."
-    problems = (
-        (plan.refused.count, "refused"),
-        (plan.doubtful.count, "that need confirmation"),
-        (plan.conflicts.count, "that exist already"),
-    )
-    parts = [f"{count(number, 'member')} {words}" for number, words in problems if number]
-    counted = f"{', '.join(parts)}." if parts else ""
-    return " ".join(filter(None, (sentence, counted, plan.unfinished, *plan.warnings)))
+    sentence = "Nothing would be extracted."
+    if plan.files or plan.folders:
+        folders = f" and {count(plan.folders, 'folder')}" if plan.folders else ""
+        sentence = f"{count(plan.files, 'file')}{folders}, {rounded(plan.size)}; {rounded(plan.free)} are free."
+    return " ".join(filter(None, (sentence, counted(plan), plan.unfinished, *plan.warnings)))
+
+
+def result_message(result: ExtractionResult) -> str:
+    """The result of an extraction in sentences."""
+    return " ".join(filter(None, (result.sentence, counted(result), result.stopped, *result.warnings)))
+
+
+def counted(found: ExtractionPlan | ExtractionResult) -> str:
+    """How many members have a problem of each kind, as a sentence."""
+    numbers = ((getattr(found, name, Problems()).count, words) for name, words, _ in _PROBLEM_KINDS)
+    parts = [f"{count(number, 'member')} {words}" for number, words in numbers if number]
+    return f"{', '.join(parts)}." if parts else ""
 
 
 class ExtractedDialog(Dialog):
     """Lists the problems of a finished extraction; the window stays usable."""
 
-    def __init__(self, parent: QWidget, result: ExtractionResult, sentence: str) -> None:
+    def __init__(self, parent: QWidget, result: ExtractionResult) -> None:
         super().__init__(parent, "Extraction Result")
-        self.sentence = dressed(SelectableLabel(), "Extraction result")
-        self.sentence.setText(sentence)
+        self.sentence = dressed(SelectableLabel(), "Extraction result", text=result_message(result))
         self.problems = ProblemTable()
         self.problems.show_problems(result)
         self.lay_out(self.sentence, (self.problems, 1))
         self.resize(*SIZE)
 
 
-class ProblemRow(NamedTuple):
-    """What a problem is, how bad, the name of its member, and the reason."""
-
-    what: str
-    mark: Severity
-    path: str
-    why: str
-
-
 COLUMNS = (
-    Column("What", lambda row: row.what, 145, icon=lambda row: severity_icon(row.mark)),
-    Column("Member", lambda row: row.path, 200),
-    Column("Why", lambda row: row.why, 250),
+    Column("What", itemgetter(0), 190, icon=lambda row: severity_icon(row[1])),
+    Column("Member", itemgetter(2), 200),
+    Column("Why", itemgetter(3), 250),
 )
+"""The columns of problems; a row is what it is, how bad, the name of its member, and the reason."""
 
 
 class ProblemTable(QWidget):
@@ -252,23 +232,22 @@ class ProblemTable(QWidget):
 
     def show_problems(self, found: ExtractionPlan | ExtractionResult) -> None:
         """List the problems of a plan or a result."""
-        rows: list[ProblemRow] = []
+        rows: list[tuple[str, Severity, str, str]] = []
         for name, text, mark in _PROBLEM_KINDS:
             problems = getattr(found, name, Problems())
             # The sentence begins with the name of the member, which stands beside it.
             reasons = ((each.path, each.sentence.removeprefix(each.path).strip()) for each in problems.listed)
-            rows += [ProblemRow(text, mark, path, why) for path, why in reasons]
+            rows += [(text, mark, path, why) for path, why in reasons]
             if problems.count > len(problems.listed):
                 left = grouped(problems.count - len(problems.listed))
-                rows.append(ProblemRow(text, mark, "…", f"and {left} more"))
+                rows.append((text, mark, "…", f"and {left} more"))
         self.fill(rows)
 
-    def fill(self, rows: Sequence[ProblemRow]) -> None:
+    def fill(self, rows: Sequence[tuple[str, Severity, str, str]]) -> None:
         """Show these rows."""
         self.model.show(rows)
         self.details.say("")
         self.setVisible(bool(rows))
 
     def _show_details(self) -> None:
-        row: ProblemRow | None = self.table.row()
-        self.details.say(f"{row.path} {row.why}".strip() if row is not None else "")
+        self.details.say(" ".join(filter(None, (self.table.row() or ())[2:])))

@@ -12,7 +12,6 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
 from inspector.core.names import visible
-from inspector.core.numbers import count
 from inspector.gui.document.document import Document
 from inspector.gui.flows.save import Flow
 from inspector.gui.ipc.client import Job
@@ -27,6 +26,8 @@ if TYPE_CHECKING:  # what opens an archive does not wait for them
     from inspector.gui.dialogs.extract import ExtractionChoices
     from inspector.operations.protocol.extraction_views import ExportedFiles, ExtractionPlan, ExtractionResult
 
+STILL_READ = "The archive is still being read. Try again when it is done."
+
 
 class ExtractFlow(Flow):
     """Extracts members to a folder. ``members`` is the panel they are selected in."""
@@ -40,7 +41,8 @@ class ExtractFlow(Flow):
         """Ask where to extract the selected members, or all."""
         status = self._document.status
         if status.stage is not Stage.READY or not status.members:
-            self._document.reported.emit(_reason(status.stage))
+            is_loading = status.stage in (Stage.OPENING, Stage.DECODING)
+            self._document.reported.emit(STILL_READ if is_loading else "There is nothing to extract.")
             return
         asked = self._document.client.ask(ArchiveRequests.chosen, self._members.chosen())
         asked.then(self._ask, self._document.reported.emit)
@@ -64,16 +66,12 @@ class ExtractFlow(Flow):
         return str(path.with_name(f"{path.name}-extracted" if path.stem == path.name else path.stem))
 
     def _plan(self, choices: ExtractionChoices) -> Job[ExtractionPlan]:
-        arguments = (choices.members, choices.folder, choices.on_conflict, choices.doubtful)
-        return self._document.client.start(ArchiveRequests.plan_extraction, *arguments)
+        return self._document.client.start(ArchiveRequests.plan_extraction, *choices[:4])
 
     def start(self, choices: ExtractionChoices) -> None:
         """Extract with the options of the dialog."""
         self._folder = choices.folder
-        options = (choices.on_conflict, choices.doubtful, choices.keep_damaged, choices.remove_unfinished)
-        job = self._document.start(ArchiveRequests.extract, choices.members, choices.folder, *options).then(
-            self._show_result
-        )
+        job = self._document.start(ArchiveRequests.extract, *choices).then(self._show_result)
         job.finished.connect(partial(self._report_cancelled, choices.folder))
 
     def _report_cancelled(self, folder: str, job: Job[ExtractionResult]) -> None:
@@ -82,41 +80,17 @@ class ExtractFlow(Flow):
             self._document.reported.emit(text)
 
     def _show_result(self, result: ExtractionResult) -> None:
+        from inspector.gui.dialogs.extract import ExtractedDialog, result_message
+
         if result.whole and not result.warnings:
             self._banner.ask(result.sentence, "Open Folder", lambda: open_folder(result.folder))
-            return
-        self._banner.ask(result_message(result), "Details…", lambda: self._show_details(result))
-
-    def _show_details(self, result: ExtractionResult) -> None:
-        from inspector.gui.dialogs.extract import ExtractedDialog
-
-        ExtractedDialog(self._parent, result, result_message(result)).open()
-
-
-def result_message(result: ExtractionResult) -> str:
-    """The result of an extraction in sentences."""
-    groups = (
-        (result.refused, "refused"),
-        (result.damaged, "damaged"),
-        (result.unproved, "without proof"),
-        (result.doubtful, "left out (need confirmation)"),
-        (result.conflicts, "with a name already taken"),
-    )
-    parts = [f"{count(each.count, 'member')} {words}" for each, words in groups if each.count]
-    counted = f"{', '.join(parts)}." if parts else ""
-    return " ".join(filter(None, (result.sentence, counted, result.stopped, *result.warnings)))
+        else:
+            self._banner.ask(result_message(result), "Details…", lambda: ExtractedDialog(self._parent, result).open())
 
 
 def open_folder(folder: str) -> None:
     """Show a folder in the file manager."""
     QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
-
-
-def _reason(stage: Stage) -> str:
-    is_loading = stage in (Stage.OPENING, Stage.DECODING)
-    return (
-        "The archive is still being read. Try again when it is done." if is_loading else "There is nothing to extract."
-    )
 
 
 EAGER_MAX_BYTES = 16 << 20

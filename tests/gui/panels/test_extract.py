@@ -163,7 +163,7 @@ def test_names_that_leave_the_folder_are_refused_before_and_after(
     qtmodeltester.check(dialog.problems.model)
     assert [dialog.problems.model.texts(row)[:2] for row in range(2)] == [
         ("refused", "../evil"),
-        ("needs confirmation", "un‹U+200B›seen"),
+        ("not confirmed", "un‹U+200B›seen"),
     ]
     dialog.problems.table.selectRow(0)
     assert "leads out of its folder" in dialog.problems.details.text()
@@ -189,8 +189,8 @@ def test_members_whose_place_is_in_doubt_are_extracted_only_on_a_word(
     show(path)
     dialog = ask(window, qtbot)
     assert [dialog.problems.model.texts(row)[:2] for row in range(2)] == [
-        ("needs confirmation", "a"),
-        ("needs confirmation", "b"),
+        ("not confirmed", "a"),
+        ("not confirmed", "b"),
     ]
     assert "bytes were lost or inserted" in dialog.problems.model.texts(0)[2]
     assert not dialog.answer.isEnabled()

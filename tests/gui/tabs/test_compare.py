@@ -323,7 +323,7 @@ def combine_dialog(window: Window, qtbot: QtBot) -> CombineDialog:
 
 
 def write_to(dialog: CombineDialog, qtbot: QtBot, window: Window, path: Path) -> None:
-    qtbot.mouseClick(dialog.write, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(dialog.answer, Qt.MouseButton.LeftButton)
     chooser = dialog.findChild(QFileDialog)
     assert isinstance(chooser, QFileDialog)
     chooser.fileSelected.emit(str(path))
@@ -378,11 +378,11 @@ def test_what_is_not_proved_needs_consent_and_a_third_copy_decides(
     dialog = combine_dialog(window, qtbot)
     assert dialog.model.texts(0)[1] == "not decided"
     assert dialog.accept_all.isVisible()
-    assert not dialog.write.isEnabled()
+    assert not dialog.answer.isEnabled()
     dialog.accept_all.click()
-    assert dialog.write.isEnabled()
+    assert dialog.answer.isEnabled()
     dialog.add_copies([str(copies[2])])
-    assert not dialog.write.isEnabled()
+    assert not dialog.answer.isEnabled()
     assert not dialog.accept_all.isChecked()
     qtbot.waitUntil(lambda: dialog.plan is not None)
     assert {dialog.model.texts(row)[1] for row in range(dialog.model.count)} == {"chosen, not proved"}

@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from inspector.core.collection import Range
-from inspector.core.numbers import plural
+from inspector.core.numbers import count
 from inspector.gui.document.document import Document, Selection
-from inspector.gui.kit.building import LINE, in_column, in_row, scrolling
+from inspector.gui.kit.building import LINE, dressed, in_column, in_row, scrolling
 from inspector.gui.kit.listing import read_pages
 from inspector.gui.kit.style import GRID, secondary
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, debounce, sentence_label
@@ -48,8 +48,7 @@ class CoveragePanel(QWidget):
         super().__init__()
         self._document = document
         self.bands: list[BandView] = []
-        self.description = secondary(ElidedLabel(elide=Qt.TextElideMode.ElideRight))
-        self.description.setAccessibleName("Description of the band")
+        self.description = secondary(dressed(ElidedLabel(elide=Qt.TextElideMode.ElideRight), "Description of the band"))
         self.legend = CoverageLegend()
         self._list = QWidget()
         self._rows = in_column(on=self._list)
@@ -62,7 +61,6 @@ class CoveragePanel(QWidget):
         foot = in_row((self.description, 1), self.legend, edge=LINE, gap=GRID)
         in_column((self.stack, 1), foot, on=self)
         self._number = 0
-        self._codes = bytearray()
         self._is_waiting = False
         self._timer = debounce(self, POLL_MS, self._request_states)
         document.selected.connect(self._follow)
@@ -88,12 +86,8 @@ class CoveragePanel(QWidget):
             self.bands.append(band)
             self._rows.addWidget(band)
         if len(datasets) > MAX_DATASETS:
-            rest = plural(
-                "{number} more dataset is not shown here; the members tree has all.",
-                "{number} more datasets are not shown here; the members tree has all.",
-                len(datasets) - MAX_DATASETS,
-            )
-            self._rows.addWidget(sentence_label(rest))
+            more = count(len(datasets) - MAX_DATASETS, "more dataset")
+            self._rows.addWidget(sentence_label(f"Not shown here: {more}. The members tree has all."))
         self._rows.addStretch(1)
         if self.bands:
             self.stack.show_view(self._area)
@@ -130,25 +124,16 @@ class CoveragePanel(QWidget):
             self._timer.start()
 
     def _request_states(self) -> None:
-        """Request all states page by page, after those that are still to come."""
+        """Request all states, after those that are still to come."""
         if self._is_waiting:
             self._timer.start()
         elif self._number:
             self._is_waiting = True
-            self._codes.clear()
-            self._request_state_page()
+            asked = self._document.client.ask(ArchiveRequests.range_states, 0, self._number)
+            asked.then(self._take_states, self._states_failed)
 
-    def _request_state_page(self) -> None:
-        place = (len(self._codes), RANGES_PER_REQUEST)
-        self._document.client.ask(ArchiveRequests.range_states, *place).then(self._take_states, self._states_failed)
-
-    def _take_states(self, codes: bytes) -> None:
-        self._codes += codes
-        if codes and len(self._codes) < self._number:
-            self._request_state_page()
-            return
+    def _take_states(self, states: bytes) -> None:
         self._is_waiting = False
-        states = bytes(self._codes)
         for band in self.bands:
             start = band.dataset.start
             if (own := states[start : start + band.dataset.ranges]) != band.states:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QBrush,
     QColor,
     QFont,
-    QHelpEvent,
     QIcon,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
-    QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from inspector.core.collection import Range
 from inspector.core.kinds import Role
@@ -116,11 +114,8 @@ class BandPainter:
             self._painter.drawLine(left, self._box.top(), left, self._box.bottom())
         failed = _joined(runs, _FAILED)
         for run in failed:
-            _frame(
-                self._painter,
-                _widened(self._rect(run)).adjusted(1, 1, -1, -1),
-                QPen(QColor(self._colours.damage), 2),
-            )
+            outline = _widened(self._rect(run)).adjusted(1, 1, -1, -1)
+            _frame(self._painter, outline, QPen(QColor(self._colours.damage), 2))
         others = [run for run in _joined(runs, ~OVERLAP) if not run.shown & _FAILED]
         used_to = self._box.left() - 1
         for run in sorted((*failed, *others), key=lambda run: run.left):
@@ -139,9 +134,8 @@ class BandPainter:
             top, bottom = at * rect.height() // len(brushes), (at + 1) * rect.height() // len(brushes)
             self._painter.fillRect(QRect(rect.left(), rect.top() + top, rect.width(), bottom - top), brush)
         if run.shown & OVERLAP:
-            self._painter.fillRect(
-                _widened(QRect(rect.left(), rect.top(), rect.width(), _OVERLAP_PX)), _overlap(colours)
-            )
+            top_edge = QRect(rect.topLeft(), QSize(rect.width(), _OVERLAP_PX))
+            self._painter.fillRect(_widened(top_edge), _overlap(colours))
         if run.shown & ORPHAN:
             pen = QPen(QColor(colours.damage), 1, Qt.PenStyle.DashLine)
             _frame(self._painter, _widened(rect).adjusted(0, 0, -1, -1), pen)
@@ -151,31 +145,22 @@ class BandPainter:
 
         Nothing is drawn before ``used_to``.
         """
-        rect = self._rect(run)
+        rect, painter = self._rect(run), self._painter
         text, icon, is_error = _caption(run.shown)
-        width = self._painter.fontMetrics().horizontalAdvance(text)
-        needed = width + (_ICON_PX + _SPACE_PX if icon is not None else 0)
-        left = rect.left() + (rect.width() - needed) // 2
-        if needed + 2 * _SPACE_PX <= rect.width():
-            if len(states := states_in(run.shown)) == 1 and not run.shown & GAP:  # keep edges out of the text
-                behind = QRect(left - _SPACE_PX, rect.top() + _OVERLAP_PX, needed + 2 * _SPACE_PX, rect.height())
-                behind.setBottom(rect.bottom() - _OVERLAP_PX)
-                self._painter.fillRect(behind, _fill(states[0], self._colours))
-            if icon is not None:
-                self._icon(icon, left)
-            self._painter.setPen(QColor(self._colours.text))
-            words = QRect(left + needed - width, rect.top(), width + 1, rect.height())
-            self._painter.drawText(words, Qt.AlignmentFlag.AlignVCenter, text)
+        width, mark = painter.fontMetrics().horizontalAdvance(text), 0 if icon is None else _ICON_PX + _SPACE_PX
+        is_whole = mark + width + 2 * _SPACE_PX <= rect.width()
+        words = QRect(0, 0, mark + width if is_whole else _ICON_PX, rect.height() - 2 * _OVERLAP_PX)
+        words.moveCenter(rect.center())
+        if is_whole and len(states := states_in(run.shown)) == 1 and not run.shown & GAP:  # no edges in the text
+            painter.fillRect(words.adjusted(-_SPACE_PX, 0, _SPACE_PX, 0), _fill(states[0], self._colours))
+        if icon is not None and (is_whole or (words.left() > used_to and (is_error or rect.width() >= _ICON_PX))):
+            icon.paint(painter, QRect(words.left(), words.center().y() - _ICON_PX // 2, _ICON_PX, _ICON_PX))
+            used_to = words.right() + 1
+        if is_whole:
+            painter.setPen(QColor(self._colours.text))
+            painter.drawText(words.adjusted(mark, 0, 1, 0), Qt.AlignmentFlag.AlignVCenter, text)
             return rect.right()
-        left = rect.center().x() - _ICON_PX // 2
-        if icon is not None and left > used_to and (is_error or rect.width() >= _ICON_PX):
-            self._icon(icon, left)
-            return left + _ICON_PX
         return used_to
-
-    def _icon(self, icon: QIcon, left: int) -> None:
-        top = self._box.top() + (self._box.height() - _ICON_PX) // 2
-        icon.paint(self._painter, QRect(left, top, _ICON_PX, _ICON_PX))
 
 
 def _caption(shown: int) -> tuple[str, QIcon | None, bool]:
@@ -193,13 +178,11 @@ def _caption(shown: int) -> tuple[str, QIcon | None, bool]:
 def _joined(runs: list[Run], only: int) -> list[Run]:
     """Adjacent runs that show the same of these bits as one; those that show none are left out."""
     joined: list[Run] = []
-    for run in runs:
-        shown = run.shown & only
-        before = joined[-1] if joined else None
-        if before is not None and before.right == run.left and before.shown == shown:
-            joined[-1] = Run(before.left, run.right, shown)
-        elif shown:
-            joined.append(Run(run.left, run.right, shown))
+    for left, right, shown in runs:
+        if joined and joined[-1].right == left and joined[-1].shown == shown & only:
+            joined[-1] = joined[-1]._replace(right=right)
+        elif shown & only:
+            joined.append(Run(left, right, shown & only))
     return joined
 
 
@@ -271,7 +254,6 @@ class BandView(QWidget):
         """The state of each range, as positions in RANGE_STATES."""
         self._rows: list[Range] = []
         self._keys: Keys | None = None
-        self._runs: list[Run] | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -293,7 +275,7 @@ class BandView(QWidget):
             self.states = states
             self.band.set_states(states)
             self._describe()
-            self._repaint()
+            self.update()
 
     @property
     def keys(self) -> Keys:
@@ -306,10 +288,6 @@ class BandView(QWidget):
 
     def _show_keys(self, keys: Keys) -> None:
         self._keys = keys
-        self._repaint()
-
-    def _repaint(self) -> None:
-        self._runs = None
         self.update()
 
     def _describe(self) -> None:
@@ -375,10 +353,8 @@ class BandView(QWidget):
             painter.fillRect(self.rect(), QColor(colours.base))
             self._paint_label(painter, colours)
             if self.band is not None:
-                if self._runs is None:
-                    self._runs = self.band.runs(keys)
                 painter.setClipRect(box)
-                BandPainter(painter, box, colours).paint(self._runs, self.band.edges(keys, _MIN_RANGE_PX))
+                BandPainter(painter, box, colours).paint(self.band.runs(keys), self.band.edges(keys, _MIN_RANGE_PX))
                 if self.at is not None:
                     row = self._rows[self.at]
                     left, right = max(-4, keys.x(row.first)), min(keys.width + 4, keys.x(row.last + 1))
@@ -417,17 +393,6 @@ class BandView(QWidget):
 
     # ---- pointer and keyboard ----------------------------------------------------------------------------------
 
-    def event(self, event: QEvent) -> bool:
-        """Show tooltips."""
-        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), plain(self.text_at(event.pos())), self)
-            return True
-        return super().event(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._runs = None
-
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom around the pointer, or pan with a sideways wheel; next to the band, scroll the list."""
         x = round(event.position().x()) - self._box().left()
@@ -443,7 +408,9 @@ class BandView(QWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Describe the range under the pointer."""
-        self.described.emit(self.text_at(event.position().toPoint()))
+        text = self.text_at(event.position().toPoint())
+        self.described.emit(text)
+        self.setToolTip(plain(text))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Select and open the clicked range."""
