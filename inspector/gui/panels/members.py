@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QToolButton, QWid
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded
 from inspector.core.verdict import State, Verdict
 from inspector.gui.document.document import Document, Selection
-from inspector.gui.ipc.client import Client, Job
+from inspector.gui.ipc.client import Client
 from inspector.gui.kit.building import dressed, in_column, in_row
 from inspector.gui.kit.icons import icon, severity_icon, verdict_icon
 from inspector.gui.kit.item_views import ExpandedRows, FirstColumnFitter, PagedTree, by_names, selected_members
@@ -181,14 +181,14 @@ class MembersPanel(QWidget):
         self.filter = FilterLine(self.table, "Filter names", "Filter members by name")
         self._fits = [FirstColumnFitter(view, SIZE) for view in (self.tree, self.table)]
         ExpandedRows(self.tree, by_names)
-        for view in (self.tree, self.table):
-            view.setColumnHidden(VERDICT, True)
-            view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-            view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.stack = Emptiable(self.tree, self.table)
         self._buttons = QButtonGroup(self)
-        self.as_tree = self._button("Tree", "Members in their folders", checked=True)
-        self.as_table = self._button("Table", "All members in one table; click a column's title to sort")
+        tip = "All members in one table; click a column's title to sort"
+        self.as_tree = dressed(QToolButton(), text="Tree", toolTip="Members in their folders", checkable=True)
+        self.as_table = dressed(QToolButton(), text="Table", toolTip=tip, checkable=True)
+        self.as_tree.setChecked(True)
+        for button in (self.as_tree, self.as_table):
+            self._buttons.addButton(button)
         bar = in_row((self.filter, 1), self.as_tree, self.as_table, edge=GRID, gap=GRID)
         self.setFocusProxy(self.stack)
         in_column(bar, self.stack, on=self)
@@ -213,15 +213,13 @@ class MembersPanel(QWidget):
         self.tree_model.revealed.connect(lambda index: self._set_current(index, True))
         self.filter.applied.connect(lambda text: document.arrange(text, *document.sort))
         for view in (self.tree, self.table):
+            view.setColumnHidden(VERDICT, True)
+            view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+            view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
             view.selectionModel().currentRowChanged.connect(self._select)
             view.activated.connect(self._open)
             view.customContextMenuRequested.connect(self._request_menu)
         self._update_view()
-
-    def _button(self, text: str, tip: str, *, checked: bool = False) -> QToolButton:
-        button = dressed(QToolButton(), text=text, toolTip=tip, checkable=True, checked=checked)
-        self._buttons.addButton(button)
-        return button
 
     # ---- tree or table -----------------------------------------------------------------------------------------
 
@@ -264,10 +262,9 @@ class MembersPanel(QWidget):
 
     def _why_empty(self) -> str:
         status, filtered = self._document.status, bool(self._document.filter)
-        is_reading = status.stage in (Stage.OPENING, Stage.DECODING)
         reason = loading_text(status.stage)
-        if is_reading or (status.members and not filtered and not reason):  # the rows have not arrived yet
-            return f"Reading… {grouped(status.members)} so far" if status.members else "Reading…"
+        if status.members and status.stage is not Stage.FAILED and not (filtered and not reason):  # rows are to arrive
+            return f"Reading… {grouped(status.members)} so far"
         if reason:
             return reason
         if filtered:
@@ -305,7 +302,7 @@ class MembersPanel(QWidget):
 
     def chosen_name(self) -> str | None:
         """The full path of the current member; None if it is a folder, or there is none."""
-        row = self._member_at(self.view.currentIndex()) if self.view.currentIndex().isValid() else None
+        row = self._member_at(self.view.currentIndex())
         return None if row is None or row.folder else row.name
 
     def copy_paths(self) -> None:
@@ -316,8 +313,7 @@ class MembersPanel(QWidget):
     # ---- the selection -----------------------------------------------------------------------------------------
 
     def _member_at(self, index: QModelIndex) -> MemberRow | None:
-        model = index.model()
-        row = model.row(index) if isinstance(model, PagedTree | PagedTable) else None
+        row = self.tree_model.row(index) if index.model() is self.tree_model else self.table_model.row(index)
         return row.member if isinstance(row, TreeRow) else row
 
     def _select(self, index: QModelIndex) -> None:
@@ -435,7 +431,7 @@ class LazyNames(QObject):
         self._client = client
         self._requested: dict[int, None] = {}
         self._sent: set[int] = set()
-        self._job: Job[tuple[MemberRow, ...]] | None = None
+        self._is_waiting = False
         self._timer = debounce(self, COLLECT_MS, self._send)
 
     def request(self, row: MemberRow) -> None:
@@ -451,17 +447,17 @@ class LazyNames(QObject):
         self._requested.clear()
         self._sent.clear()
 
-    def _send(self) -> None:
-        if self._job is not None or not self._requested:
+    def _send(self, *_: object) -> None:
+        if self._is_waiting or not self._requested:
             return
         numbers = sorted(list(self._requested)[-MAX_NAMES_PER_REQUEST:])
         self._requested.clear()
         self._sent.update(numbers)
-        self._job = self._client.start(ArchiveRequests.name_members, tuple(numbers))
-        self._job.then(lambda rows: self.named.emit({row.index: row for row in rows}))
-        self._job.finished.connect(self._job_finished)
+        self._is_waiting = True
+        job = self._client.start(ArchiveRequests.name_members, tuple(numbers))
+        job.then(lambda rows: self.named.emit({row.index: row for row in rows}))
+        job.finished.connect(self._job_finished)
 
     def _job_finished(self) -> None:
-        self._job = None
-        if self._requested:
-            self._timer.start()
+        self._is_waiting = False
+        self._timer.start()

@@ -14,14 +14,14 @@ from inspector.core.kinds import Kind
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import total
 from inspector.gui.document.document import Document, Selection
-from inspector.gui.ipc.client import Client, Job
+from inspector.gui.ipc.client import Client
 from inspector.gui.kit.building import in_column
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.item_views import ExpandedRows, FirstColumnFitter, PagedTree, by_positions
 from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.style import Sentences
 from inspector.gui.kit.table_models import Column, Deliver, widths
-from inspector.gui.kit.text import ARROW
+from inspector.gui.kit.text import ARROW, loading_text
 from inspector.gui.kit.widgets import Emptiable, FilterLine, select_row, tree_view
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import FieldRow, FoundFields, LayerKind, Stage
@@ -137,7 +137,7 @@ class StructurePanel(QWidget):
         self._found_all = True
         self.filter = FilterLine(self.found_table, "Filter fields", "Filter fields by name, value or meaning")
         self.filter.appear_on_typing(self.tree, self.found_table)
-        self._search: Job[FoundFields] | None = None
+        self._is_searching = False
         self.stack = Emptiable(self.tree, self.found_table)
         self.setFocusProxy(self.stack)
         in_column(self.filter, self.stack, on=self)
@@ -147,11 +147,10 @@ class StructurePanel(QWidget):
         self.found_table.activated.connect(select)
         document.rowsChanged.connect(self._rows_changed)
         document.layersChanged.connect(self._change_layer)
-        document.statusChanged.connect(self._update_view)
         document.selected.connect(self._follow)
         self.model.revealed.connect(self._show_revealed)
-        self.model.rowsInserted.connect(self._update_view)
-        self.model.modelReset.connect(self._update_view)
+        for changed in (document.statusChanged, self.model.rowsInserted, self.model.modelReset):
+            changed.connect(self._update_view)
         self.tree.selectionModel().currentRowChanged.connect(self._select)
         self.model.fetchMore(QModelIndex())
         self._update_view()
@@ -177,39 +176,38 @@ class StructurePanel(QWidget):
 
     def _apply_filter(self, text: str) -> None:
         """Show the fields that contain a text as a list, or the tree again."""
-        if self._search is not None:
-            self._search.supersede()
-            self._search = None
+        self._is_searching = bool(text)
         if text:
-            self._search = self._document.client.start(ArchiveRequests.find_fields, self._layer, text)
-            self._search.then(self._show_found, lambda _: self._show_found(FoundFields((), True)))
-        self._update_view()
+            layer = self._layer
 
-    def _show_found(self, found: FoundFields) -> None:
-        self._search = None
-        self.found.show(found.found)
-        self._found_all = found.complete
+            def show(found: FoundFields) -> None:
+                if (layer, text) == (self._layer, self.filter.wanted):
+                    self._is_searching, self._found_all = False, found.complete
+                    self.found.show(found.found)
+                    self._update_view()
+
+            search = self._document.start(ArchiveRequests.find_fields, layer, text)
+            search.then(show, lambda _: show(FoundFields((), True)))
         self._update_view()
 
     def _update_view(self, *_: object) -> None:
         if self.filter.wanted:
             if self.found.rowCount():
                 self.stack.show_view(self.found_table)
-            elif self._search is None:
+            elif not self._is_searching:
                 self.stack.show_sentence(self.filter.no_match("" if self._found_all else "the first fields"))
-            return
-        if self.model.rowCount():
+        elif self.model.rowCount():
             self.stack.show_view(self.tree)
-            return
-        info = self._document.layer_info(self._layer)
-        if self._document.status.stage is Stage.FAILED:
-            self.stack.show_sentence("Nothing could be opened.")
-        elif info is not None and info.kind is LayerKind.CONTENT:
-            self.stack.show_sentence("A member's content has no known structure.")
-        elif info is not None and not info.size:
-            self.stack.show_sentence("There are no bytes.")
         else:
-            self.stack.show_sentence("Reading…")
+            self.stack.show_sentence(self._why_empty())
+
+    def _why_empty(self) -> str:
+        info = self._document.layer_info(self._layer)
+        if reason := loading_text(self._document.status.stage):
+            return reason
+        if info is not None and info.kind is LayerKind.CONTENT:
+            return "A member's content has no known structure."
+        return "Reading…" if info is None or info.size else "There are no bytes."
 
     def _select(self, index: QModelIndex) -> None:
         row = self.model.row(index)
