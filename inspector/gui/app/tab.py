@@ -24,7 +24,7 @@ from inspector.gui.document.trials import Experimenting, Replaying
 from inspector.gui.document.watches import DiskWatch, ErrorActions, RequestWatch
 from inspector.gui.flows.extract import ExtractFlow, dragged
 from inspector.gui.flows.hex_overlays import Arrows, HexEditing, Navigation, OverlayLabel
-from inspector.gui.flows.save import ExportFlow, RecoveryFlow, SaveFlow, UploadConfirmation
+from inspector.gui.flows.save import SaveFlow
 from inspector.gui.flows.trials import TrialFlow
 from inspector.gui.hex.hex_pane import HexPane
 from inspector.gui.kit.building import in_column
@@ -136,17 +136,14 @@ class Tab(Page):
         self.error_actions = ErrorActions(self.request_watch)
         self.save_flow = SaveFlow(document, self.editing, self.banner, connections, self)
         self.trial_flow = TrialFlow(document, self.experiment, self.replaying, self.hex_pane, self.banner, self)
-        self.upload_confirmation = UploadConfirmation(document, self.editing, self)
-        self.recovery = RecoveryFlow(document, self.editing, self.banner, self)
         self.disk_watch = DiskWatch(document, self.editing)
         self.disk_watch.reopen.connect(self.banner.reopen)
         self.checking = Checking(document)
-        self.export_flow = ExportFlow(document, self.banner, self)
         self.extract_flow = ExtractFlow(document, self.banner, self.members, self)
         self.navigation = Navigation(document, self.hex_pane)
         self.arrows = Arrows(document, self.hex_pane.hex, self.navigation)
         self.members.drag_with(partial(dragged, document, temp_dir))
-        self.findings.exportRequested.connect(self.export_flow.ask_report)
+        self.findings.exportRequested.connect(self.save_flow.ask_report)
         self.findings.repairRequested.connect(self.plan_repairs)
         self.area.setCentralWidget(card(self.hex_pane))
         self.panes = PaneFocus(document, self.area, self.hex_pane, self.docks)

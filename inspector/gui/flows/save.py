@@ -29,6 +29,17 @@ if TYPE_CHECKING:  # what opens an archive does not wait for them
     from inspector.operations.protocol.edit_views import Interrupted, NeedsConsent, WayOut, WriteResult
 
 PATCHES = "Patch (*.patch.json)"
+LEAVE_NOTE = "Leave It: do nothing. You can inspect the archive but not change it until you decide."
+FILTERS = {
+    "HTML page (*.html)": (ReportKind.HTML, False),
+    "PDF (*.pdf)": (ReportKind.PDF, False),
+    "HTML page without names and content (*.html)": (ReportKind.HTML, True),
+    "PDF without names and content (*.pdf)": (ReportKind.PDF, True),
+    "Text of the findings (*.txt)": (ReportKind.TEXT, False),
+    "JSON of the findings (*.json)": (ReportKind.JSON, False),
+}
+"""The kinds of reports to choose from, and whether each leaves out names and content."""
+_SUFFIXES = REPORT_SUFFIXES | {".txt": ReportKind.TEXT, ".json": ReportKind.JSON}
 
 
 class Flow(QObject):
@@ -65,7 +76,13 @@ class Flow(QObject):
 
 
 class SaveFlow(Flow):
-    """Writes copies of a document, repaired copies and patches to other files."""
+    """Writes copies, repaired copies, patches and reports of a document to other files.
+
+    It asks before changes are uploaded to S3, and once what to do about a write that was interrupted.
+    """
+
+    notes: Sequence[str] = ()
+    """The user's notes, which stand in reports."""
 
     def __init__(
         self, document: Document, editing: Editing, banner: Banner, connections: Connections, parent: QWidget
@@ -73,6 +90,9 @@ class SaveFlow(Flow):
         super().__init__(document, banner, parent)
         self._connections = connections
         self._editing = editing
+        self._looked = False
+        editing.confirmationNeeded.connect(self._confirm)
+        document.statusChanged.connect(self._look_once)
 
     def ask_copy(self) -> None:
         """Ask where to save a changed copy."""
@@ -143,25 +163,6 @@ class SaveFlow(Flow):
         dialog.chosen.connect(then)
         dialog.open()
 
-
-FILTERS = {
-    "HTML page (*.html)": (ReportKind.HTML, False),
-    "PDF (*.pdf)": (ReportKind.PDF, False),
-    "HTML page without names and content (*.html)": (ReportKind.HTML, True),
-    "PDF without names and content (*.pdf)": (ReportKind.PDF, True),
-    "Text of the findings (*.txt)": (ReportKind.TEXT, False),
-    "JSON of the findings (*.json)": (ReportKind.JSON, False),
-}
-"""The kinds of reports to choose from, and whether each leaves out names and content."""
-_SUFFIXES = REPORT_SUFFIXES | {".txt": ReportKind.TEXT, ".json": ReportKind.JSON}
-
-
-class ExportFlow(Flow):
-    """Writes reports and digest manifests of a document."""
-
-    notes: Sequence[str] = ()
-    """The user's notes, which stand in reports."""
-
     # ---- reports -----------------------------------------------------------------------------------------------
 
     def ask_report(self) -> None:
@@ -182,6 +183,52 @@ class ExportFlow(Flow):
 
         self._document.start(ArchiveRequests.export, path, kind, redact, tuple(self.notes)).then(done)
 
+    # ---- uploads -----------------------------------------------------------------------------------------------
+
+    def _confirm(self, upload: PendingUpload) -> None:
+        def show(lines: tuple[str, ...]) -> None:
+            from inspector.gui.dialogs.save import SendDialog
+
+            dialog = SendDialog(self._parent, self._document.location, upload, lines)
+            dialog.accepted.connect(lambda: upload.start(upload.consents))
+            dialog.open()
+
+        if upload.edit is None:
+            show(())
+        else:
+            asked = self._document.client.ask(ArchiveRequests.upload_preview, upload.edit, upload.consents)
+            asked.then(show, self._document.reported.emit)
+
+    # ---- a write that was interrupted --------------------------------------------------------------------------
+
+    def _look_once(self) -> None:
+        if not self._looked and self._document.status.stage is Stage.READY:
+            self._looked = True
+            self._document.client.ask(ArchiveRequests.interrupted).then(self._take, self._document.reported.emit)
+
+    def _take(self, found: Interrupted | None) -> None:
+        if found is not None:
+            self._banner.ask(found.story, "Decide…", lambda: self.ask_recovery(found))
+
+    def ask_recovery(self, found: Interrupted) -> None:
+        """Show the choices and what each would do."""
+        from inspector.operations.protocol.edit_views import WayOut
+
+        ways = (
+            (WayOut.FINISH, "Finish It", found.finish),
+            (WayOut.ROLL_BACK, "Roll It Back", found.roll_back),
+            (WayOut.FORGET, "Forget It", found.forget),
+        )
+        offered = [way for way in ways if way[2]]
+        more = "\n\n".join((*(f"{label}: {effect}" for _, label, effect in offered), LEAVE_NOTE))
+        answers = (Answer(label, partial(self.recover, choice)) for choice, label, _ in offered)
+        leave = Answer("Leave It", is_default=True)
+        ask(self._parent, "Interrupted Write", found.story, *answers, leave, more=more)
+
+    def recover(self, choice: WayOut) -> None:
+        """Finish, roll back or forget the interrupted write."""
+        self._document.start(ArchiveRequests.recover, choice).then(self._editing.settle)
+
 
 def _chosen(path: str, name_filter: str) -> tuple[ReportKind, bool]:
     """The format of a report, by the suffix of its path or else by the filter, which says whether it is redacted."""
@@ -195,67 +242,3 @@ def _chosen(path: str, name_filter: str) -> tuple[ReportKind, bool]:
 def _suffix(name_filter: str) -> str:
     """The suffix of a filter, without its dot."""
     return name_filter.rpartition("*.")[2].rstrip(")")
-
-
-class UploadConfirmation(QObject):
-    """Asks before changes are uploaded to S3. ``parent`` owns the dialogs."""
-
-    def __init__(self, document: Document, editing: Editing, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._document = document
-        self._parent = parent
-        editing.confirmationNeeded.connect(self._ask)
-
-    def _ask(self, upload: PendingUpload) -> None:
-        if upload.edit is None:
-            self._show(upload, ())
-            return
-        self._document.client.ask(ArchiveRequests.upload_preview, upload.edit, upload.consents).then(
-            partial(self._show, upload), self._document.reported.emit
-        )
-
-    def _show(self, upload: PendingUpload, lines: tuple[str, ...]) -> None:
-        from inspector.gui.dialogs.save import SendDialog
-
-        dialog = SendDialog(self._parent, self._document.location, upload, lines)
-        dialog.accepted.connect(lambda: upload.start(upload.consents))
-        dialog.open()
-
-
-LEAVE_NOTE = "Leave It: do nothing. You can inspect the archive but not change it until you decide."
-
-
-class RecoveryFlow(Flow):
-    """Asks once what to do about an interrupted write."""
-
-    def __init__(self, document: Document, editing: Editing, banner: Banner, parent: QWidget) -> None:
-        super().__init__(document, banner, parent)
-        self._editing = editing
-        self._asked = False
-        document.statusChanged.connect(self._look)
-
-    def _look(self) -> None:
-        if not self._asked and self._document.status.stage is Stage.READY:
-            self._asked = True
-            self._document.client.ask(ArchiveRequests.interrupted).then(self._take, self._document.reported.emit)
-
-    def _take(self, found: Interrupted | None) -> None:
-        if found is not None:
-            self._banner.ask(found.story, "Decide…", lambda: self.ask(found))
-
-    def ask(self, found: Interrupted) -> None:
-        """Show the choices and what each would do."""
-        from inspector.operations.protocol.edit_views import WayOut
-
-        effects = {WayOut.FINISH: found.finish, WayOut.ROLL_BACK: found.roll_back, WayOut.FORGET: found.forget}
-        labels = {WayOut.FINISH: "Finish It", WayOut.ROLL_BACK: "Roll It Back", WayOut.FORGET: "Forget It"}
-        offered = {choice: effect for choice, effect in effects.items() if effect}
-        lines = [f"{labels[choice]}: {effect}" for choice, effect in offered.items()]
-        answers = [Answer(labels[choice], partial(self.recover, choice)) for choice in offered]
-        more = "\n\n".join((*lines, LEAVE_NOTE))
-        leave = Answer("Leave It", is_default=True)
-        ask(self._parent, "Interrupted Write", found.story, *answers, leave, more=more)
-
-    def recover(self, choice: WayOut) -> None:
-        """Finish, roll back or forget the interrupted write."""
-        self._document.start(ArchiveRequests.recover, choice).then(self._editing.settle)

@@ -66,7 +66,7 @@ def test_notes_stand_in_reports_unless_they_are_redacted(
     noted(tab, window, qtbot, 20, 60, "odd <b> bytes")
     for redact in (False, True):
         path = tmp_path / f"report-{redact}.html"
-        tab.export_flow.write_report(str(path), ReportKind.HTML, redact)
+        tab.save_flow.write_report(str(path), ReportKind.HTML, redact)
         settle(qtbot, window)
         text = path.read_text("utf-8")
         assert ("odd &lt;b&gt; bytes" in text) is not redact

@@ -132,7 +132,7 @@ def test_a_report_is_exported_in_a_kind_to_choose_and_never_replaces_the_archive
 
     archive = Path(tab.document.location)
     before = archive.read_bytes()
-    tab.export_flow.write_report(str(archive), ReportKind.TEXT)
+    tab.save_flow.write_report(str(archive), ReportKind.TEXT)
     settle(qtbot, window)
     assert "is the archive itself" in tab.note.text.text()
     assert archive.read_bytes() == before

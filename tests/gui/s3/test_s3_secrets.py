@@ -122,7 +122,7 @@ def test_what_is_written_for_others_holds_no_secret(
         settle(qtbot, window)
     assert tab.document.status.state is State.UNREADABLE
     for kind in ReportKind:
-        tab.export_flow.write_report(str(tmp_path / f"report.{kind}"), kind)
+        tab.save_flow.write_report(str(tmp_path / f"report.{kind}"), kind)
         settle(qtbot, window)
     press(window, "new_audit")
     audit = window.tabs.currentWidget()

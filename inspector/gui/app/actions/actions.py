@@ -147,7 +147,7 @@ MENUS = (
         ),
         (
             Action("export_report", "R&eport…", ("Ctrl+P",), "Write a report to hand over, as HTML or PDF",
-                lambda tab: tab.export_flow.ask_report()),
+                lambda tab: tab.save_flow.ask_report()),
         ),
         (
             Action("close_tab", "&Close", (K.Close,), "Close this archive", "close_tab", enabled="tabs.count"),

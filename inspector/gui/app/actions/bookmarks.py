@@ -96,7 +96,7 @@ class Bookmarks(WindowActions):
             self._marked[tab] = found
             tab.hex_pane.set_bookmarks([each[:3] for each in found])
             tab.hex_pane.set_notes([(each.layer, each.structure) for each in found if each.note or each.size > 1])
-            tab.export_flow.notes = [each.label for each in found if each.note]
+            tab.save_flow.notes = [each.label for each in found if each.note]
 
     def add_bookmark(self) -> None:
         """Ask for a note and bookmark the byte at the caret, or the selected bytes."""
