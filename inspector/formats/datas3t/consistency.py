@@ -182,11 +182,9 @@ def _report_broken_row(emitter: Emitter, records: RangeRecords, row: int, member
     message = (
         f"Row {row:,} of the metadata, {records.metadata}, is broken: {records.rows.unreadable[row]} cannot be read."
     )
-    if member is None:
-        emitter.report(codes.METADATA_ROW, message)
-    else:
-        message += f" It belongs to {brief(records.members.path(member))}."
-        emitter.report(codes.METADATA_ROW, message, headers(records.members, member), member=member)
+    message += "" if member is None else f" It belongs to {brief(records.members.path(member))}."
+    spans = () if member is None else (headers(records.members, member),)
+    emitter.report(codes.METADATA_ROW, message, *spans, member=member)
 
 
 def check_row_form(emitter: Emitter, rows: Rows) -> None:

@@ -163,37 +163,29 @@ class RangeRecords:
 
     def row_error(self, index: int) -> str:
         """How a member's metadata row disagrees with the tar, as a sentence; empty where it agrees."""
-        rows, row = self.rows, self.row_of[index]
-        stop = self.members.starts[index] + self.members.size(index)
-        begin, end = rows.begins[row], rows.ends[row]
-        heads = self.header_offsets(index)
-        wrong = []
-        if begin not in heads:
-            wrong.append(f"its begin offset is {grouped(begin)}, its header is at {grouped(heads[0])}")
-        start = self.members.starts[index]
-        if end not in (stop, start + aligned(stop - start)):
-            wrong.append(f"its end offset is {grouped(end)}, its data ends at {grouped(stop)}")
-        return _disagrees(wrong)
+        rows, row, start = self.rows, self.row_of[index], self.members.starts[index]
+        begin, end, stop = rows.begins[row], rows.ends[row], start + self.members.size(index)
+        heads, ends = self.header_offsets(index), (stop, start + aligned(stop - start))
+        return _disagrees(
+            ("its begin offset is {}, its header is at {}", begin, begin if begin in heads else heads[0]),
+            ("its end offset is {}, its data ends at {}", end, end if end in ends else stop),
+        )
 
     def index_error(self, index: int) -> str:
         """How a member's index row disagrees with the tar, as a sentence; empty where it agrees."""
         assert self.index is not None
-        offset, count, size = self.index[self.index_rows[index]]
-        head, _ = self.header_offsets(index)
-        blocks = (self.members.starts[index] - head) // BLOCK
-        wrong = []
-        if offset != head:
-            wrong.append(f"its header offset is {grouped(offset)}, its header is at {grouped(head)}")
-        if count != blocks:
-            wrong.append(f"its header size is {grouped(count)} blocks, its headers are {grouped(blocks)}")
-        if size != self.members.stored(index):
-            wrong.append(
-                f"its data size is {grouped(size)} bytes, its header says {grouped(self.members.stored(index))}"
-            )
-        return _disagrees(wrong)
+        offset, blocks, size = self.index[self.index_rows[index]]
+        head, start = headers(self.members, index)
+        return _disagrees(
+            ("its header offset is {}, its header is at {}", offset, head),
+            ("its header size is {} blocks, its headers are {}", blocks, (start - head) // BLOCK),
+            ("its data size is {} bytes, its header says {}", size, self.members.stored(index)),
+        )
 
 
-def _disagrees(wrong: list[str]) -> str:
+def _disagrees(*compared: tuple[str, int, int]) -> str:
+    """What a row says and the tar has, as a sentence; empty where all of it is equal."""
+    wrong = [words.format(grouped(says), grouped(has)) for words, says, has in compared if says != has]
     return f"It disagrees with the tar: {'; '.join(wrong)}." if wrong else ""
 
 

@@ -12,8 +12,6 @@ from functools import partial
 from pathlib import PurePath
 from typing import TypeVar
 
-from msgspec import Struct
-
 from inspector.core.archive import Archive, Emitter
 from inspector.core.codes import NOT_READ
 from inspector.core.format import ProbeResult
@@ -163,13 +161,8 @@ _PLAIN = frozenset((b"0", b"\0"))
 # ---- a remote range, of which no header is read before its datapoint is shown ----------------------------------------
 
 
-class DatapointLocation(Struct, frozen=True):
-    """One datapoint: its headers start at ``head``, its data is approximately ``[start, stop)``."""
-
-    key: int
-    head: int
-    start: int
-    stop: int
+DatapointLocation = tuple[int, int, int, int]
+"""Where the headers of a datapoint begin, its key, and where its data begins and ends, approximately."""
 
 
 def datapoint_locations(records: RangeRecords, named: RangeName | None, size: int) -> list[DatapointLocation] | None:
@@ -177,22 +170,20 @@ def datapoint_locations(records: RangeRecords, named: RangeName | None, size: in
     found: list[DatapointLocation] = []
     if records.described and not records.rows.unreadable:
         rows = zip(records.rows.ids, records.rows.begins, records.rows.ends, strict=True)
-        located = (DatapointLocation(key, begin, begin + BLOCK, end) for key, begin, end in rows)
-        found = sorted(located, key=lambda location: location.head)
+        found = sorted((begin, key, begin + BLOCK, end) for key, begin, end in rows)
     elif records.index is not None and named is not None:
         # Index rows have no keys: they are in the order of the tar, whose keys are contiguous.
         for row in range(len(records.index)):
             head, blocks, stored = records.index[row]
             start = head + blocks * BLOCK
-            found.append(DatapointLocation(named.first + row, head, start, start + stored))
+            found.append((head, named.first + row, start, start + stored))
     # Each datapoint begins where the one before ends, and all keys differ.
-    heads = [0, *(aligned(location.stop) for location in found)]
+    ends = [0, *(aligned(stop) for *_, stop in found)]
     contiguous = all(
-        location.head == head and head + BLOCK <= location.start <= location.stop
-        for head, location in zip(heads, found, strict=False)
+        head == end and head + BLOCK <= start <= stop for end, (head, _, start, stop) in zip(ends, found, strict=False)
     )
-    differ = len({location.key for location in found}) == len(found)
-    return found if found and contiguous and differ and heads[-1] <= size else None
+    differ = len({key for _, key, _, _ in found}) == len(found)
+    return found if found and contiguous and differ and ends[-1] <= size else None
 
 
 def _decode_unread(
@@ -204,11 +195,10 @@ def _decode_unread(
     progress.begin("Reading metadata", len(found), "members")
     members = Members(digest=digest, digest_digits=16 if digest else 0, sizes=True, heads=True, marks=True)
     emitter.begin_members(members)
-    for location in found:
-        name = b"%0*d" % (DIGITS, location.key)
-        members.append(name, location.start, location.stop, head=location.head, marks=UNREAD)
+    for head, key, start, stop in found:
+        members.append(b"%0*d" % (DIGITS, key), start, stop, head=head, marks=UNREAD)
         progress.advance(1)
-    end = aligned(found[-1].stop)
+    end = aligned(found[-1][-1])
     layout = Layout()
     if end < source.size:
         note = "The bytes after the last datapoint, which were not read. Two blocks of zeros end a tar."

@@ -96,7 +96,10 @@ def _metadata_rows(trace: Recorder, *, known: bool) -> Iterator[_Row]:
 
 def _read_datapoint(trace: Recorder, row: _Row, *, known: bool) -> int | None:
     """Read one datapoint and return its key. Raises Rejected."""
-    reject = partial(_reject, trace, known=known)
+
+    def reject(action: str, span: tuple[int, int], message: str, **more: Any) -> Rejected:
+        return trace.reject(action, span, message if known else f"{message} {_NOT_SAID}", known=known, **more)
+
     span = (row.begin, row.end)
     if not 0 <= row.begin <= row.end <= trace.source.size:
         raise reject("range read", span, f"Bytes {row.begin:,} to {row.end:,} are not all in the tar.")
@@ -111,25 +114,19 @@ def _read_datapoint(trace: Recorder, row: _Row, *, known: bool) -> int | None:
     if row.data is not None and row.data != (start, stop):
         message = f"The index says bytes {row.data[0]:,} to {row.data[1]:,}; the header, {start:,} to {stop:,}."
         raise reject("compare the place", span, message)
-    _compare_hash(trace, row, name, (start, stop), reject)
-    trace.give(name, stop - start)
-    trace.state["members"] = trace.members
-    return key
-
-
-def _compare_hash(
-    trace: Recorder, row: _Row, name: str, span: tuple[int, int], reject: Callable[..., Rejected]
-) -> None:
     digest = xxhash.xxh64(seed=0)
-    for piece in trace.pieces(*span):
+    for piece in trace.pieces(start, stop):
         digest.update(piece)
-    trace.step(f"read {visible(name)}", span, in_bytes(span[1] - span[0]), read=True)
+    trace.step(f"read {visible(name)}", (start, stop), in_bytes(stop - start), read=True)
     if row.digest:
         computed = f"{digest.intdigest():x}"
         value = f"stored {row.digest}, computed {computed}"
         if computed != row.digest:
-            raise reject("compare the hash", span, f"The hash of {visible(name)} differs.", value=value)
-        trace.step("compare the hash", span, value, "equal")
+            raise reject("compare the hash", (start, stop), f"The hash of {visible(name)} differs.", value=value)
+        trace.step("compare the hash", (start, stop), value, "equal")
+    trace.give(name, stop - start)
+    trace.state["members"] = trace.members
+    return key
 
 
 def _own_header(trace: Recorder, row: _Row, reject: Callable[..., Rejected]) -> tuple[str, tuple[int, int]]:
@@ -149,11 +146,6 @@ def _own_header(trace: Recorder, row: _Row, reject: Callable[..., Rejected]) -> 
             return name, (start, start + size)
         at += _BLOCK + -(-size // _BLOCK) * _BLOCK
     raise reject("read the tar header", (row.begin, row.end), "The row's bytes hold no file.")
-
-
-def _reject(trace: Recorder, action: str, span: tuple[int, int], message: str, *, known: bool, **more: Any) -> Rejected:
-    message = message if known else f"{message} {_NOT_SAID}"
-    return trace.reject(action, span, message, known=known, **more)
 
 
 def _octal(field: bytes) -> int | None:
