@@ -69,7 +69,6 @@ class Archive:
         return made
 
     def verdict(self, member: int) -> Verdict:
-        """The verdict on a member so far."""
         verdicts = self.verdicts  # read once: a check that restarts replaces the column
         return VERDICTS[verdicts[member]] if member < len(verdicts) else Verdict.NOT_CHECKED
 
@@ -105,7 +104,6 @@ class Emitter:
         self.archive.members = members
 
     def judge(self, member: int, verdict: Verdict) -> None:
-        """Set the verdict on a member."""
         self.judge_run(member, member + 1, verdict)
 
     def judge_run(self, start: int, stop: int, verdict: Verdict) -> None:

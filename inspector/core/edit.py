@@ -224,7 +224,6 @@ class History(Generic[State]):
         self._position += 1
 
     def undo(self) -> None:
-        """Undo one step, if there is one."""
         self._position = max(0, self._position - 1)
 
     def redo(self) -> None:

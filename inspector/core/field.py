@@ -119,7 +119,6 @@ class FieldTable(LazyRows[Field]):
         return len(self.starts)
 
     def row(self, at: int) -> Field:
-        """Row ``at``."""
         return self.make(at)
 
     def rows(self, start: int, stop: int) -> range:
@@ -129,7 +128,6 @@ class FieldTable(LazyRows[Field]):
         return range(low, bisect_left(self.starts, stop, lo=low))
 
     def role_set(self, row: int) -> int:
-        """The set of roles of one row."""
         return self.roles if isinstance(self.roles, int) else self.roles[row]
 
 
@@ -155,7 +153,6 @@ class Unread(LazyRows[Field]):
         return 1 if self._made is None else len(self._made)
 
     def row(self, at: int) -> Field:
-        """Row ``at``."""
         return self._read()[at]
 
     def _read(self) -> Sequence[Field]:

@@ -250,5 +250,4 @@ def family_bit(family: Family) -> int:
 
 
 def role_set(*members: Role | Family) -> int:
-    """A set of roles and families."""
     return sum(role_bit(each) if isinstance(each, Role) else family_bit(each) for each in members)

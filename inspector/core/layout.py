@@ -102,10 +102,8 @@ class Record:
         return value if isinstance(value, int) else 0
 
     def value(self, name: str, data: bytes) -> Value:
-        """The value of one part."""
         part, place = self._places[name]
         return part.read(data[place])
 
     def fields(self, data: bytes, start: int) -> list[Field]:
-        """The fields of the record at ``start``."""
         return fields_of(self.parts, data, start)

@@ -241,7 +241,6 @@ class Members:
         return -1 if self.heads is None else self.heads[index]
 
     def marks_of(self, index: int) -> int:
-        """The marks of a member."""
         return self.marks[index] if self.marks is not None else (HAS_DIGEST if self.digests is not None else 0)
 
     def digest_at(self, index: int) -> str | None:
@@ -251,11 +250,9 @@ class Members:
         return self._digest_form % self.digests[index]
 
     def codec_at(self, index: int) -> Codec:
-        """The codec of a member."""
         return self.codec if self.codecs is None else _CODECS[self.codecs[index]]
 
     def codecs_in(self, start: int, stop: int) -> set[Codec]:
-        """The codecs of the members ``[start, stop)``."""
         return {self.codec} if self.codecs is None else {_CODECS[codec] for codec in set(self.codecs[start:stop])}
 
     def plain(self, start: int, stop: int) -> PlainMembers | None:

@@ -45,7 +45,6 @@ class RepeatedSource:
         self._pattern = pattern
 
     def read(self, offset: int, length: int) -> bytes:
-        """See Source.read."""
         length = min(length, self.size - offset)
         if offset < 0 or length <= 0:
             return b""
@@ -53,7 +52,6 @@ class RepeatedSource:
         return (pattern * (-(-(skipped + length) // len(pattern))))[skipped : skipped + length]
 
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:  # noqa: ARG002 - a pattern has no neighbours
-        """See Source.sibling."""
         return None
 
 
@@ -69,7 +67,6 @@ class PieceTable:
 
     @classmethod
     def whole(cls, source: Source) -> PieceTable:
-        """All of a source."""
         return cls((Piece(source, 0, source.size),))
 
     @classmethod
@@ -92,7 +89,6 @@ class PieceTable:
             start, number = end, number + 1
 
     def read(self, offset: int, length: int) -> bytes:
-        """See Source.read."""
         if offset < 0 or length <= 0:
             return b""
         pieces = tuple(self.pieces(offset, offset + length))
@@ -112,7 +108,6 @@ class PieceTable:
     # ---- other tables --------------------------------------------------------------------------------------------
 
     def slice(self, start: int, stop: int) -> PieceTable:
-        """The bytes ``[start, stop)``."""
         self._require(start, stop)
         return PieceTable(self.pieces(start, stop))
 
@@ -145,7 +140,6 @@ class PieceSource:
         self.sparing = is_sparing(base)
 
     def read(self, offset: int, length: int) -> bytes:
-        """See Source.read."""
         return self.table.read(offset, length)
 
     def expect(self, start: int, stop: int) -> None:
@@ -162,7 +156,6 @@ class PieceSource:
             at += piece.size
 
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
-        """See Source.sibling."""
         return self.base.sibling(suffix, instead_of)
 
 

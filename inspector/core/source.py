@@ -70,11 +70,9 @@ class BytesSource:
         self._data = data
 
     def read(self, offset: int, length: int) -> bytes:
-        """See Source.read."""
         return self._data[offset : offset + length] if offset >= 0 and length > 0 else b""
 
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:  # noqa: ARG002 - bytes in memory have no neighbours
-        """See Source.sibling."""
         return None
 
 
@@ -109,12 +107,10 @@ class SplicedSource:
         return tuple(self._spans)
 
     def change(self) -> str:
-        """See change_of."""
         return change_of(self._source)
 
     @property
     def doubt(self) -> Finding | None:
-        """See doubt_of."""
         return doubt_of(self._source)
 
     def inner(self, offset: int) -> int | None:
@@ -126,7 +122,6 @@ class SplicedSource:
         return self._stops[index] - span.size + offset - span.start
 
     def read(self, offset: int, length: int) -> bytes:
-        """See Source.read."""
         if offset < 0 or length <= 0:
             return b""
         parts = []
@@ -138,7 +133,6 @@ class SplicedSource:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:  # noqa: ARG002 - a splice has no neighbours
-        """See Source.sibling."""
         return None
 
 
@@ -187,7 +181,6 @@ class Stored(NamedTuple):
     place: Place = lambda start, stop: (Span(start, stop),)
 
     def read(self, at: int, size: int) -> bytes:
-        """Up to ``size`` of the bytes from ``at``."""
         return self.source.read(at, min(size, self.stop - at))
 
 
@@ -224,13 +217,11 @@ class Metered:
         self._source = source
 
     def read(self, offset: int, length: int) -> bytes:
-        """See Source.read."""
         data = self._source.read(offset, length) if self.left > 0 else b""
         self.left -= len(data)
         return data
 
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
-        """See Source.sibling."""
         return self._source.sibling(suffix, instead_of)
 
 

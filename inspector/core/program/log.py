@@ -50,12 +50,10 @@ class Log:
         return logger_of and logger_of(self._name)
 
     def debug(self, text: str, *values: object, exc_info: bool = False) -> None:
-        """See ``logging.debug``."""
         if logger := self.logger:
             logger.debug(text, *values, exc_info=exc_info)
 
     def info(self, text: str, *values: object) -> None:
-        """See ``logging.info``."""
         if logger := self.logger:
             logger.info(text, *values)
 

@@ -94,29 +94,26 @@ def _behind_footer(archive: Archive) -> FoundCause | None:
     span = Span(index.stop + FOOTER_SIZE, source.size)
     if not has_footer(source, index) or not 0 < span.size <= MAX_TRAILING_BYTES:
         return None
-    data = source.read(span.start, min(span.size, TAIL_TEXT_BYTES))
+    rest = source.read(span.start, span.size)
+    data = rest[:TAIL_TEXT_BYTES]
     they_are, they_belong = verb(span.size, "It is", "They are"), verb(span.size, "It belongs", "They belong")
     what = f'{they_are} text: "{first_line(data)}".' if is_text(data) else f"{they_belong} to none of its records."
-    if _ends_older_index(source, span):
-        message = (
-            f"A new archive was written over a longer old one, and the end of the old one's index is left. It has "
-            f"{in_bytes(span.size)} from byte {span.start:,} on. What it lists was overwritten; everything before it "
-            "is the new archive. Cut it off in a copy."
-        )
-        return FoundCause(Cause.JOINED, message, (span,), tuple(wrong(archive)), adopts=True)
     message = (
         f"{in_bytes(span.size)} {verb(span.size, 'follows', 'follow')} the footer, which ends a CAF. {what} A "
         "program padded the file to whole blocks, or another one printed to the same output. Repair writes the footer "
         "where the file ends, or cut the rest off in a copy."
     )
-    return FoundCause(Cause.TRAILING_BYTES, message, (span,), tuple(wrong(archive)), adopts=True)
-
-
-def _ends_older_index(source: Source, rest: Span) -> bool:
-    """Whether these bytes at the end of a file end an index that began before them, with its footer."""
-    data = source.read(rest.start, rest.size)
-    size = int.from_bytes(data[-FOOTER_SIZE:], "little")
-    return data[:-FOOTER_SIZE].endswith(b"}}") and rest.size - FOOTER_SIZE < size < source.size
+    # An index that began before these bytes ends with them.
+    claimed = int.from_bytes(rest[-FOOTER_SIZE:], "little")
+    is_older = rest[:-FOOTER_SIZE].endswith(b"}}") and span.size - FOOTER_SIZE < claimed < source.size
+    if is_older:
+        message = (
+            f"A new archive was written over a longer old one, and the end of the old one's index is left. It has "
+            f"{in_bytes(span.size)} from byte {span.start:,} on. What it lists was overwritten; everything before it "
+            "is the new archive. Cut it off in a copy."
+        )
+    cause = Cause.JOINED if is_older else Cause.TRAILING_BYTES
+    return FoundCause(cause, message, (span,), tuple(wrong(archive)), adopts=True)
 
 
 def _last(source: Source, low: int) -> int | None:

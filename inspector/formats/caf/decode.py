@@ -244,7 +244,20 @@ def _look_at_inserted(archive: Archive, emitter: Emitter, progress: Progress) ->
     low, high = detail.shift.bounds
     if doubled is not None and doubled.start <= high and doubled.start + 2 * size >= low:
         detail.doubled = doubled
-    report_inserted(emitter, detail.text_mode, detail.doubled, size)
+    if detail.text_mode:
+        emitter.report(
+            codes.TEXT_MODE,
+            f"The data was copied in text mode: there is a carriage return before each of its {grouped(size)} line "
+            "feeds. These are as many as the bytes inserted.",
+        )
+    elif detail.doubled is not None:
+        second = Span(detail.doubled.start + size, detail.doubled.start + 2 * size)
+        emitter.report(
+            codes.DOUBLED,
+            f"The {in_bytes(size)} at byte {grouped(second.start)} repeat those before them. As many were inserted, so "
+            "this is probably where.",
+            second,
+        )
 
 
 def _look_for_newer(archive: Archive, progress: Progress, most: int) -> Newer | None:
@@ -309,9 +322,8 @@ def earlier_index(archive: Archive, end: int, progress: Progress) -> Index | Non
     source, members = archive.source, archive.members
     size = int.from_bytes(source.read(end - FOOTER_SIZE, FOOTER_SIZE), "little")
     span = Span(end - FOOTER_SIZE - size, end - FOOTER_SIZE)
-    if not 0 <= span.start < span.stop <= span.start + MAX_COMPARED_INDEX_BYTES:
-        return None
-    if not OPENING.match(head(source, span)):
+    fits = 0 <= span.start < span.stop <= span.start + MAX_COMPARED_INDEX_BYTES
+    if not fits or not OPENING.match(head(source, span)):
         return None
     index = read_index(source, span, progress)
     listed = {(index.name(at), index.starts[at], index.stops[at]) for at in range(len(index))}
@@ -471,24 +483,6 @@ def _where(shift: Shift, members: Members) -> str:
         "The first bytes of members show that it was between byte "
         f"{grouped(shift.bounds.start)} and byte {grouped(shift.bounds.stop)}: {'; '.join(parts)}."
     )
-
-
-def report_inserted(emitter: Emitter, text_mode: bool, doubled: Doubled | None, size: int) -> None:
-    """Report what the ``size`` inserted bytes are, if that was found out."""
-    if text_mode:
-        emitter.report(
-            codes.TEXT_MODE,
-            f"The data was copied in text mode: there is a carriage return before each of its {grouped(size)} line "
-            "feeds. These are as many as the bytes inserted.",
-        )
-    elif doubled is not None:
-        second = Span(doubled.start + size, doubled.start + 2 * size)
-        emitter.report(
-            codes.DOUBLED,
-            f"The {in_bytes(size)} at byte {grouped(second.start)} repeat those before them. As many were inserted, so "
-            "this is probably where.",
-            second,
-        )
 
 
 def report_inclusive(emitter: Emitter, members: Members, ends: array[int]) -> None:

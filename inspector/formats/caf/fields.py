@@ -141,7 +141,6 @@ def _entry_roles(index: Index, part: Part) -> int | Sequence[int]:
 
 
 def entry_field(data: bytes, span: Span, member: int) -> Field:
-    """One entry of the index; ``data`` are the bytes of ``span``."""
     scanner = Scanner(data)
     inside: list[Field] = []
     name = b""

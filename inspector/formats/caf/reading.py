@@ -516,7 +516,6 @@ class Index(Struct):
         return len(self.positions)
 
     def name(self, entry: int) -> bytes:
-        """The name in an entry."""
         return bytes(self.names[self.name_stops[entry - 1] if entry else 0 : self.name_stops[entry]])
 
     def add(self, position: int, name: bytes, start: int, stop: int, marks: int = 0) -> None:

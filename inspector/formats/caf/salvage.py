@@ -39,12 +39,10 @@ def salvage(archive: Archive, incomplete: Collection[int]) -> Repair | None:
     ``incomplete`` are the positions (``Members.heads``) of incomplete entries.
     """
     members = archive.members
-    repeated = _repeated(members, range(len(members)))
+    repeated = _repeated(members)
     kept = _whole(archive, incomplete, repeated)
     if not kept:
         return None
-    if repeated and len(kept) < len(members):
-        repeated = _repeated(members, kept)
     names = _names(members, kept, repeated)
 
     def extents() -> Iterator[Extent]:
@@ -232,7 +230,7 @@ def _with_doubtful(archive: Archive, shift: Shift, placed: Sequence[Extent]) -> 
 def _placed(members: Members, shift: Shift) -> list[Extent]:
     """The members whose place is known: those before the shift, empty ones, and those that it moved, where they are."""
     every = range(len(members))
-    names = _names(members, every, _repeated(members, every))
+    names = _names(members, every, _repeated(members))
     found = []
     for member in every:
         if not (shift.first <= member < shift.last and members.stored(member)):
@@ -268,12 +266,11 @@ def _whole(archive: Archive, incomplete: Collection[int], repeated: Collection[i
     return kept
 
 
-def _repeated(members: Members, which: Sequence[int]) -> Collection[int]:
-    """The members of ``which`` whose name another one of them has or may have: by hashes, which take little memory."""
-    hashes = array("q", (hash(in_json(members.path(member))) for member in which))
-    ordered = array("q", sorted(hashes))
-    twice = {each for each, following in pairwise(ordered) if each == following}
-    return {member for member, each in zip(which, hashes, strict=True) if each in twice} if twice else ()
+def _repeated(members: Members) -> Collection[int]:
+    """The members whose name another one has or may have: by hashes, which take little memory."""
+    hashes = array("q", (hash(in_json(members.path(member))) for member in range(len(members))))
+    twice = {each for each, following in pairwise(sorted(hashes)) if each == following}
+    return {member for member, each in enumerate(hashes) if each in twice} if twice else ()
 
 
 def _names(members: Members, kept: Sequence[int], repeated: Collection[int]) -> Mapping[int, bytes]:

@@ -99,7 +99,6 @@ class Scanner:
         self.at = _SPACE.match(self.data, self.at).end()  # type: ignore[union-attr] # the pattern matches the empty string too
 
     def byte(self) -> int:
-        """The byte at the cursor."""
         if self.at >= len(self.data):
             raise Malformed(self.at, "ends in the middle of a value", end=True)
         return self.data[self.at]

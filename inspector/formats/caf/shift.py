@@ -99,9 +99,7 @@ def find_shift(source: Source, members: Members, rows: Rows, progress: Progress)
     ``rows`` are the members laid out up to the index. Raises SourceError and Cancelled.
     """
     end = _end(members, rows)
-    if end is None or rows.stop == end:
-        return None
-    if end > max(rows.stop, _MAX_END):
+    if end is None or rows.stop == end or end > max(rows.stop, _MAX_END):
         return None
     size = rows.stop - end
     placed, last = _bounds(source, members, size, rows.stop, progress)

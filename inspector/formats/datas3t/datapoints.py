@@ -94,7 +94,6 @@ class RangeRecords:
         return {key: row for row, key in pairs if row not in self.rows.unreadable}
 
     def row_named(self, name: bytes) -> int | None:
-        """The row of the datapoint with a name, if there is one."""
         key = datapoint_key(name)
         return None if key is None else self.row_by_key.get(key[0])
 

@@ -115,7 +115,6 @@ class Blocks:
         return bisect_left(self.payloads, start)
 
     def whole(self, block: int) -> bool:
-        """Whether all bytes of a block are there."""
         return block < len(self) - 1 or self.claimed <= self.edges[-1]
 
 

@@ -30,7 +30,6 @@ from inspector.formats.rca.hashes import Hashes, compare
 
 
 def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
-    """See Format.check."""
     layout = archive.detail
     if not isinstance(layout, Layout):
         return ""  # the file could not be read
@@ -120,7 +119,6 @@ _COMPARED = (Verdict.VERIFIED, Verdict.MISMATCH)
 
 
 def decode_group(archive: Archive, index: int) -> int:
-    """See Format.decode_group."""
     blocks = archive.detail.blocks
     return int(blocks.segment_of(blocks.at_payload(archive.members.starts[index])))
 

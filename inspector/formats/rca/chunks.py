@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2s
-from itertools import accumulate, islice
+from itertools import accumulate, islice, takewhile
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -76,7 +76,6 @@ class Chunk(Struct, frozen=True):
 
     @property
     def payload(self) -> Span:
-        """The payload as far as it is there."""
         return Span(self.header.stop, self.stop)
 
     @property
@@ -126,6 +125,13 @@ class ChunkLayer(Struct, frozen=True):
 def header_size(bits: int) -> int:
     """The size in bytes of a chunk header whose size field has ``bits`` bits."""
     return bits // 8 + METADATA_BYTES
+
+
+def header_places(at: int, bits: int) -> Iterator[tuple[int, int]]:
+    """Where the headers from ``at`` on are while all chunks are full, and the bits of their size fields; for ever."""
+    while True:
+        yield at, bits
+        at, bits = at + (1 << bits - 1), bits * 2
 
 
 def opening(source: Source, at: int = 0) -> int | None:
@@ -227,27 +233,23 @@ def ended(source: Source, unsure: tuple[int, int], stop: int, metadata: bytes = 
     The last header gets ``metadata`` where that is given. Patches stand in the order of writing: the first header
     last, for the archive is what it was until that is there. Headers that are right already have none.
     """
-    at, bits = unsure
     patches: list[Patch] = []
-    while at < stop:
+    for at, bits in takewhile(lambda header: header[0] < stop, header_places(*unsure)):
         size = min(stop - at, 1 << bits - 1)
         new = size.to_bytes(bits // 8, "big") + (metadata if at + size == stop else b"")
-        old = source.read(at, len(new))
-        if old != new:
+        if (old := source.read(at, len(new))) != new:
             patches.append(Patch(at, old, new))
-        at, bits = at + size, bits * 2
     return tuple(reversed(patches))
 
 
 def reach(source: Source, unsure: tuple[int, int]) -> int:
     """Where the archive would end that goes on to the end of the file: before a header with nothing behind it."""
-    at, bits = unsure
-    while source.size - at > header_size(bits):
-        full = at + (1 << bits - 1)
-        if full >= source.size:
+    for at, bits in header_places(*unsure):
+        if source.size - at <= header_size(bits):
+            return at
+        if at + (1 << bits - 1) >= source.size:
             return source.size
-        at, bits = full, bits * 2
-    return at
+    raise AssertionError("the places never end")
 
 
 def _wrong(size: int, bits: int, header: bytes, at: int) -> tuple[FindingType, str] | None:

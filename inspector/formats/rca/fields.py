@@ -101,17 +101,14 @@ class BlobLayerFields:
             note = "No block can be told here: see the findings."
             return Field("unreadable blocks", Kind.GAP, self._spans(block, block + 1), note=note)
         start, payload = self._blocks.edges[block], self._blocks.payloads[block]
-        value, size = self._varint(start, payload)
+        # Zeros where its bytes are no longer there.
+        value, stop = varint(self._inner.read(start, payload - start), 0)
+        size = kind_and_size(value)[1] if stop else 0
         there = self._blocks.edges[block + 1] - payload
         missing = "" if there == size else f", of which {grouped(there)} are there"
         stated = f"{in_bytes(size)} of payload{missing}"
         make = self._blob if kind == BLOB else self._reset if kind == RESET else self._control
         return make(block, value, stated)
-
-    def _varint(self, start: int, payload: int) -> tuple[int, int]:
-        """The value of a varint and the payload size it states; zeros where its bytes are no longer there."""
-        value, stop = varint(self._inner.read(start, payload - start), 0)
-        return value, kind_and_size(value)[1] if stop else 0
 
     def _parts(self, block: int, value: int, note: str, parts: Iterable[Field]) -> list[Field]:
         start, stop = self._blocks.edges[block], self._blocks.payloads[block]

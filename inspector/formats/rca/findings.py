@@ -369,14 +369,12 @@ def _report_chunks(layout: Layout, stands: ChunkLayer, source: Source, emitter: 
         message = f"The size {grouped(size)} in the chunk header at byte {grouped(at)} is wrong."
         emitter.report(codes.CHUNK_SIZE_WRONG, message + _instead(layout), *spans)
     if layout.chunks.tail and not layout.chunks.corrupt:
-        start = layout.chunks.tail[0].spans[0].start
-        message = " ".join((*_sentences(layout.behind), _garbage(layout.chunks, source.size - start), UNFINISHED))
+        start, chunks = layout.chunks.tail[0].spans[0].start, layout.chunks
+        after = f"after chunk {len(chunks.chunks)}" if chunks.chunks else "without any chunk before"
+        where = f"{in_bytes(source.size - start)} from byte {grouped(chunks.end)} on"
+        garbage = f"There is trailing garbage {after}: {where}."
+        message = " ".join((*_sentences(layout.behind), garbage, UNFINISHED))
         emitter.report(codes.TRAILING_GARBAGE, message, (start, source.size))
-
-
-def _garbage(chunks: ChunkLayer, size: int) -> str:
-    after = f"after chunk {len(chunks.chunks)}" if chunks.chunks else "without any chunk before"
-    return f"There is trailing garbage {after}: {in_bytes(size)} from byte {grouped(chunks.end)} on."
 
 
 def _instead(layout: Layout) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from hashlib import blake2s
 from itertools import chain, starmap
+from operator import ne
 
 from inspector.core.program.map_ordered import map_ordered
 from inspector.core.program.progress import Progress
@@ -95,9 +96,8 @@ class Hashes:
         return payload, min(payload + HASH_SIZE, self.layout.blocks.edges[block + 1])
 
     def conventions_differ(self, row: int) -> bool:
-        """Whether the conventions differ on a hash."""
-        segment = self.segment(row)
-        return segment > 0 or (segment == 0 and self._lead > 0)
+        """Whether the conventions differ on a hash: not on the first, before which no reset block has one."""
+        return row > 0
 
     def bounds(self, row: int) -> tuple[int, int]:
         """The inner bytes ``[start, stop)`` that a hash is about."""
@@ -157,14 +157,9 @@ class Hashes:
         """
         if self.verdict(row) is not Verdict.MISMATCH or self.segment(row) in self.layout.damaged:
             return None
-        stored = int.from_bytes(self.stored(row), "big")
-        for convention in Convention:
-            if not self._known[row] & convention.value:
-                continue
-            changed = self._digests[convention][row] ^ stored
-            if changed and (changed & -changed).bit_length() - 1 >> 3 == changed.bit_length() - 1 >> 3:
-                return convention
-        return None
+        known = (each for each in Convention if self._known[row] & each.value)
+        stored = self.stored(row)
+        return next((each for each in known if sum(map(ne, bytes.fromhex(self.digest(row, each)), stored)) == 1), None)
 
     def confirmed_by_chunk(self, row: int) -> bool:
         """Whether the metadata of the chunk that a segment fills to its end is the computed hash, not the wrong one.

@@ -29,7 +29,6 @@ from inspector.formats.rca.write import header
 
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
-    """See Format.repairs."""
     if not isinstance(archive.checksums, StoredHashes):
         return ()  # the file could not be read
     found = list(_edits(archive, archive.checksums, progress))
@@ -292,8 +291,8 @@ def repair_hashes(source: Source, hashes: Hashes, progress: Progress) -> Iterato
         title, claim = edit.label, "" if code == "rca-mend-reset-hash" else _claim(hashes, rows)
         if code == "rca-finish-append":
             title = f"Finish the header of the last chunk, of which {half} bytes of the hash were written"
-            claim = f"Only {count(half, 'byte')} of the hash that was being written prove it."
-            claim = claim if half < MIN_PROVING_BYTES else ""
+            is_proof = half >= MIN_PROVING_BYTES
+            claim = "" if is_proof else f"Only {count(half, 'byte')} of the hash that was being written prove it."
         yield Repair(code, title, fixes, claim=claim, edit=edit)
 
 

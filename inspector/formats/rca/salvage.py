@@ -223,7 +223,6 @@ class _Salvage:
         self._packed: dict[int, int] = {}
 
     def content(self, progress: Progress) -> Iterator[bytes]:
-        """See Repair.content."""
         odd = [part for part in self._parts if part.odd]
         self._begin("Compressing", odd, progress)
         for part in odd:

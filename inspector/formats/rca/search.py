@@ -166,28 +166,28 @@ class Follower:
     def follow(self, at: int) -> _Segment:
         """Follow, hash and decode a segment from ``at`` to where a hash closes it or it ends otherwise."""
         # The first block, the last, and the first odd one: a varint that is wrong is one of theirs, or of what follows.
-        digests, stream, stop, last = self._digests(at), Stream(), at, [at, at]
+        digests, stream, end, last = self._digests(at), Stream(), at, [at, at]
         odd: int | None = None
         unaligned, empty = 0, True
         for edge, kind, payload, stop in self._blocks_from(at):
             unaligned += odd is not None
-            if unaligned > MAX_UNALIGNED_BLOCKS or not self._spend(stop - edge):
-                return _Segment(lost=edge if odd is None else odd, last=(*last, edge), empty=empty)
-            if kind == RESET and edge > at:
+            goes_on = unaligned <= MAX_UNALIGNED_BLOCKS and self._spend(stop - edge)
+            if goes_on and kind == RESET and edge > at:
                 return _Segment(reset=edge, lost=odd, last=tuple(last), empty=empty)
-            if kind == BLOB and not self._decodes(stream, payload, stop):
-                return _Segment(lost=edge if odd is None else odd, last=(*last, edge), empty=empty)
+            if not goes_on or (kind == BLOB and not self._decodes(stream, payload, stop)):
+                break
             empty &= kind != BLOB
             if odd is None and (not stream.aligned if kind == BLOB else kind != RESET):
                 odd = edge
                 last.append(odd)
             self._hash(digests, edge, stop)
             last[1:2] = [edge]
-            if self._closes(stop, {digest.value for digest in digests}):
-                return _Segment(closed=stop)
-        if stop < self._inner.size:
-            return _Segment(lost=stop if odd is None else odd, last=(*last, stop), empty=empty)
-        return _Segment(reset=stop, lost=odd, last=tuple(last))
+            end = stop
+            if self._closes(end, {digest.value for digest in digests}):
+                return _Segment(closed=end)
+        if end < self._inner.size:
+            return _Segment(lost=end if odd is None else odd, last=(*last, end), empty=empty)
+        return _Segment(reset=end, lost=odd, last=tuple(last))
 
     def _decodes(self, stream: Stream, payload: int, stop: int) -> bool:
         try:
@@ -247,15 +247,10 @@ class Search(Follower):
     def _in_doubt(self) -> Iterator[tuple[int, int]]:
         """The inner bytes ``[start, stop)`` of runs of segments without a matching hash."""
         hashes = self._hashes
-
-        def is_doubtful(row: int) -> bool:
-            unread = hashes.verdict(row) is Verdict.NOT_CHECKED and hashes.comparable(row)
-            return not (hashes.proved(row) or unread)
-
         rows = (row for row in range(len(hashes)) if hashes.segment(row) >= 0)
-        for doubtful, run in groupby(rows, is_doubtful):
+        for known, run in groupby(rows, lambda row: hashes.proved(row) or hashes.verdict(row) is Verdict.NOT_CHECKED):
             bounds = list(map(hashes.bounds, run))
-            if doubtful and bounds[0][0] < bounds[-1][1]:
+            if not known and bounds[0][0] < bounds[-1][1]:
                 yield bounds[0][0], bounds[-1][1]
 
     def _region(self, at: int, stop: int) -> None:
@@ -339,10 +334,7 @@ class Search(Follower):
             stop = min(stop, start + MAX_OPEN_SEARCH_BYTES)
         for at in self._frames(start + 1, goes_on or stop):
             proved = at
-            while proved < (goes_on or at + 1):
-                closed = self.follow(proved).closed
-                if closed is None:
-                    break
+            while proved < (goes_on or at + 1) and (closed := self.follow(proved).closed) is not None:
                 proved = closed
             if proved == goes_on or (goes_on is None and proved > at):
                 return at
@@ -518,9 +510,7 @@ class _Loose(Follower):
     def segment(self, frame: int) -> Stray | None:
         """The segment whose first zstd frame is at ``frame``, if a hash proves it."""
         for at in self._starts(frame, 0, bare=True):
-            stop = self.follow(at).closed
-            names = self._names(at, stop) if stop is not None else ()
-            if stop is not None and names:
+            if (stop := self.follow(at).closed) is not None and (names := self._names(at, stop)):
                 block = self._block(at)
                 return Stray(block[2] if block is not None and block[0] == RESET else at, stop, names)
         return None

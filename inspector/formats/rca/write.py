@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2s
+from itertools import islice
 from typing import NamedTuple, Protocol
 
 from msgspec import Struct
@@ -19,7 +20,14 @@ from inspector.core.source import Source, blocks
 from inspector.core.span import Span
 from inspector.formats._zstd import LEVEL, Compressor
 from inspector.formats.rca.blocks import HASH_SIZE, RESET, Convention
-from inspector.formats.rca.chunks import FIRST_SIZE_BITS, METADATA_BYTES, Chunk, ChunkLayer, header_size
+from inspector.formats.rca.chunks import (
+    FIRST_SIZE_BITS,
+    METADATA_BYTES,
+    Chunk,
+    ChunkLayer,
+    header_places,
+    header_size,
+)
 
 
 class Storage(Source, Protocol):
@@ -177,7 +185,6 @@ class Writer:
         return self._layer.digest
 
     def blob(self, name: bytes, content: Iterable[bytes]) -> Iterator[Piece]:
-        """See BlobLayer.blob."""
         for data in self._layer.blob(name, content, self._storage):
             yield from self._chain.add(data)
 
@@ -195,10 +202,6 @@ class Writer:
     def commit(self) -> Commit:
         """What makes the blobs part of the archive; more may follow it, with another commit."""
         return self._chain.commit(self._layer.digest)
-
-
-MAX_SIZE_BITS = 64
-"""The width of the size field of the widest chunk that a file can reach, in bits."""
 
 
 class Piece(NamedTuple):
@@ -221,17 +224,13 @@ class Commit(Struct, frozen=True):
 
 
 def header(size: int, bits: int, metadata: bytes) -> bytes:
-    """A chunk header."""
     return size.to_bytes(bits // 8, "big") + metadata
 
 
 def heads() -> Iterator[Span]:
     """Where the chunk headers of an archive will be that is made from nothing, those it will not need included."""
-    at, bits = 0, FIRST_SIZE_BITS
-    while bits <= MAX_SIZE_BITS:
-        yield Span(at, at + header_size(bits))
-        at += 1 << bits - 1
-        bits *= 2
+    places = islice(header_places(0, FIRST_SIZE_BITS), 3)  # no file reaches a size field of more than 64 bits
+    return (Span(at, at + header_size(bits)) for at, bits in places)
 
 
 class Chain:

@@ -68,7 +68,6 @@ class Slot(Struct, frozen=True):
 
     @property
     def data(self) -> int:
-        """The offset of its data."""
         return self.head + LOCAL_SIZE + len(self.name)
 
     def local(self, crc: int = 0) -> bytes:

@@ -41,7 +41,7 @@ from inspector.sources.local.changes.append import appending
 from inspector.sources.local.changes.in_place import write
 from inspector.sources.local.changes.recovery import settle_append
 from inspector.sources.local.choices import remember, remembered
-from inspector.sources.local.disk_calls import Disk
+from inspector.sources.local.disk_calls import DISK, Disk
 from inspector.sources.local.file import FileSource, TemporarySource
 from inspector.sources.local.rehearsal import Rehearsal
 from inspector.sources.s3.address import is_s3
@@ -76,13 +76,13 @@ def grow(
     inputs: Sequence[Input],
     options: RcaOptions,
     progress: Progress,
-    disk: Disk | None = None,
+    disk: Disk = DISK,
     *,
     rehearsal: Rehearsal | None = None,
 ) -> Created:
     """See append_rca. With ``rehearsal`` all is written to that instead."""
     check_level(options)
-    name, disk = visible(str(target)), rehearsal or disk or Disk()
+    name, disk = visible(str(target)), rehearsal or disk
     opened = rehearsal.source if rehearsal is not None else FileSource
     settled = settle_append(target, disk)
     finished = (*settled, *_finish_interrupted(opened(target), target, options, progress, disk))

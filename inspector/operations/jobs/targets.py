@@ -14,7 +14,7 @@ from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.sources.local.atomic import NewFiles
-from inspector.sources.local.disk_calls import Disk, unusable
+from inspector.sources.local.disk_calls import DISK, Disk, unusable
 from inspector.sources.s3.address import Address, is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.sentences import S3Error
@@ -55,7 +55,7 @@ def target_of(text: str) -> Target:
 
 @contextmanager
 def new_archives(
-    target: Target, progress: Progress, *, overwrite: bool, connection: Connection = DEFAULT, disk: Disk | None = None
+    target: Target, progress: Progress, *, overwrite: bool, connection: Connection = DEFAULT, disk: Disk = DISK
 ) -> Iterator[NewArchiveFiles]:
     """Archives that appear when the block ends without an exception, and not otherwise.
 

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from inspector.core.names import visible
 from inspector.core.source import SourceError
-from inspector.sources.local.disk_calls import SAFELY, Disk, reason, write_all
+from inspector.sources.local.disk_calls import DISK, SAFELY, Disk, reason, write_all
 
 _FLAGS = ("O_CLOEXEC", "O_BINARY", "O_NOFOLLOW")
 
@@ -47,7 +47,7 @@ class NewFile:
         self.size = 0
         self._disk = disk
         self._holds = holds
-        self._temporary = path.with_name(temporary_name(path.name, group, number))
+        self._temporary = path.with_name(f"{temporary_prefix(path.name)}{group}{number & 0xFFFF:04x}.part")
         self._placed = self._replaced = self._finished = False
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | sum(getattr(os, flag, 0) for flag in _FLAGS)
         with self._as_source_error():
@@ -56,7 +56,6 @@ class NewFile:
             disk.lock(self._descriptor)
 
     def write(self, data: bytes) -> None:
-        """Append ``data``."""
         with self._as_source_error():
             write_all(self._disk, self._descriptor, data, self.size)
         self.size += len(data)
@@ -148,12 +147,12 @@ class NewFiles:
     replaced other files stay, and the message names them.
     """
 
-    def __init__(self, *, replace: bool = False, disk: Disk | None = None) -> None:
+    def __init__(self, *, replace: bool = False, disk: Disk = DISK) -> None:
         self._replace = replace
-        self._disk = disk or Disk()
+        self._disk = disk
         self._files: list[NewFile] = []
         self._placed = False
-        self._group = new_group()
+        self._group = os.urandom(6).hex()
 
     def add(self, path: Path) -> NewFile:
         """Begin a file; this finishes the one before it."""
@@ -205,7 +204,7 @@ class NewFiles:
 class FolderObjects(NewFiles):
     """Objects as files below ``root``; missing folders are created, and removed again after an exception."""
 
-    def __init__(self, root: Path, disk: Disk | None = None) -> None:
+    def __init__(self, root: Path, disk: Disk = DISK) -> None:
         super().__init__(disk=disk)
         self._root = root
         self._created: list[Path] = []
@@ -259,16 +258,6 @@ class Unfinished(Struct, frozen=True):
     name: str
     size: int
     identity: tuple[int, int]
-
-
-def new_group() -> str:
-    """A random part for the names of files that appear together."""
-    return os.urandom(6).hex()
-
-
-def temporary_name(name: str, group: str, number: int) -> str:
-    """The temporary name of file ``number`` of a group, in the folder of its final name."""
-    return f"{temporary_prefix(name)}{group}{number & 0xFFFF:04x}.part"
 
 
 def temporary_prefix(name: str) -> str:
@@ -332,7 +321,7 @@ def _locked(folder: FolderRef, name: str) -> Iterator[os.stat_result | None]:
                 descriptor = os.open(folder / name, flags)
             known = os.fstat(descriptor)
             if stat.S_ISREG(known.st_mode):
-                Disk().lock(descriptor)
+                DISK.lock(descriptor)
                 status = known
         yield status
     finally:

@@ -77,7 +77,6 @@ class Disk:
         return os.fstat(descriptor)
 
     def read(self, descriptor: int, length: int, offset: int) -> bytes:
-        """Up to ``length`` bytes."""
         return read_at(descriptor, length, offset)
 
     def write(self, descriptor: int, data: bytes | memoryview, offset: int) -> int:
@@ -129,7 +128,6 @@ class Disk:
             self.sync_folder(each.parent)
 
     def names(self, folder: Path) -> list[str]:
-        """The names in a folder; empty if there is no folder."""
         try:
             return [each.name for each in folder.iterdir()]
         except (FileNotFoundError, NotADirectoryError):
@@ -155,6 +153,10 @@ class Disk:
         import shutil  # loads what packs and unpacks
 
         return shutil.disk_usage(folder).free
+
+
+DISK = Disk()
+"""The one of this machine."""
 
 
 @contextlib.contextmanager

@@ -35,7 +35,6 @@ class Identity(NamedTuple):
 
     @classmethod
     def of(cls, status: os.stat_result) -> Identity:
-        """The identity from the result of ``stat`` or ``fstat``."""
         return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
     def same_file(self, other: Identity) -> bool:
@@ -79,7 +78,6 @@ class FileSource:
         self.identity = Identity.of(status)
 
     def read(self, offset: int, length: int) -> bytes:
-        """See Source.read."""
         length = min(length, self.size - offset)
         if offset < 0 or length <= 0:
             return b""
@@ -89,7 +87,6 @@ class FileSource:
             raise SourceError(f"{self.path.name} cannot be read at byte {offset:,}: {reason(error)}.") from error
 
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
-        """See Source.sibling."""
         if not self.path.name.endswith(instead_of):
             return None
         beside = self.name.removesuffix(instead_of) + suffix
@@ -112,7 +109,6 @@ class FileSource:
             return f"can no longer be looked at ({reason(error)})"
 
     def close(self) -> None:
-        """Close the descriptor."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -139,7 +135,6 @@ class TemporarySource:
             raise SourceError(f"No {self._where} can be made: {reason(error)}.") from error
 
     def append(self, data: bytes) -> None:
-        """Append ``data``."""
         try:
             self._file.seek(self.size)  # without pread, reading moves the position
             written = self._file.write(data)
@@ -150,7 +145,6 @@ class TemporarySource:
             raise SourceError(f"The {self._where} cannot be written: the disk is full.")
 
     def read(self, offset: int, length: int) -> bytes:
-        """See Source.read."""
         if offset < 0 or length <= 0:
             return b""
         try:
@@ -159,7 +153,6 @@ class TemporarySource:
             raise SourceError(f"The {self._where} cannot be read: {reason(error)}.") from error
 
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:  # noqa: ARG002 - it has no name
-        """See Source.sibling."""
         return None
 
     def __del__(self) -> None:
@@ -246,7 +239,6 @@ class LocalFolder:
             raise self._unread(error) from error
 
     def inside(self, name: str) -> Folder | None:
-        """The subfolder ``name``, or None."""
         path = self._path / name
         try:
             return LocalFolder(path) if path.is_dir() else None

@@ -22,7 +22,7 @@ from typing import ParamSpec, TypeVar
 from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.sources.local.atomic import Unfinished, part_name, remove, unfinished
-from inspector.sources.local.disk_calls import NO_SYNC, Disk, reason
+from inspector.sources.local.disk_calls import DISK, NO_SYNC, reason
 
 _ORIGINS = ("user.xdg.origin.url", "user.xdg.referrer.url")
 """Extended attributes that say where a file was downloaded from."""
@@ -107,7 +107,6 @@ class Destination:
         self.close()
 
     def close(self) -> None:
-        """Close all descriptors."""
         self._leave(0)
 
     def free(self) -> int:
@@ -123,7 +122,6 @@ class Destination:
             raise self._unusable(error) from error
 
     def look(self, parts: Parts) -> Existing:
-        """What exists at a path."""
         try:
             if not self._open and not self._was_there:
                 return Existing.NOTHING
@@ -160,7 +158,7 @@ class Destination:
         except OSError as error:
             raise error_for(error) from error
         with contextlib.suppress(OSError):  # without locks, no other run takes it for unfinished
-            self.calls(Disk().lock, file)
+            self.calls(DISK.lock, file)
         return PartialFile(self, name, folder, file)
 
     def unfinished(self, parts: Parts) -> list[Unfinished]:
@@ -194,7 +192,7 @@ class Destination:
         """Wait until the disk holds the names in an open folder, if that is wanted and possible. Raises OSError."""
         try:
             if self.sync:
-                self.calls(Disk().sync, folder)
+                self.calls(DISK.sync, folder)
         except OSError as error:
             if error.errno not in NO_SYNC:
                 raise
@@ -303,7 +301,7 @@ class PartialFile:
                     self._calls(os.utime, self._file, (changed, changed))
             self._destination.attach_origin(self._file)
             if self._destination.sync:
-                self._calls(Disk().sync, self._file)
+                self._calls(DISK.sync, self._file)
             self._close()  # some file systems report a full disk only here
             self._place(name, replace=replace)
             self._destination.sync_folder(self._folder)

@@ -13,7 +13,6 @@ SCHEME = "s3://"
 
 
 def is_s3(location: str) -> bool:
-    """Whether a location starts with ``s3://``."""
     return location[: len(SCHEME)].lower() == SCHEME
 
 

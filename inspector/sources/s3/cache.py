@@ -64,7 +64,6 @@ class Blocks:
         """The place of each block in the file, and its size."""
 
     def keep(self, owner: object, number: int, block: bytes) -> None:
-        """Add a block."""
         key = owner, number
         with self._lock:
             if self._most and key not in self._slots and len(self._slots) >= self._limit:
@@ -100,7 +99,6 @@ class Blocks:
             _on_disk.add(self)
 
     def get(self, owner: object, number: int) -> bytes | None:
-        """The block, if it is there."""
         with self._lock, contextlib.suppress(OSError, KeyError):
             slot, size = self._slots[owner, number]
             self._slots.move_to_end((owner, number))

@@ -45,7 +45,6 @@ class Client(Transport):
         self.used = _used(connection, self._s3)
 
     def _answer(self, address: Place, asked: ByteRange, known: Head | None, entry: Request) -> Any:  # noqa: ARG002 - boto3 says how often it tried
-        """See Transport."""
         options: dict[str, Any] = {"Range": asked.header, **self._extra}
         if known is not None and known.etag and not known.etag.startswith("W/"):
             options["IfMatch"] = known.etag  # a weak ETag never matches: it is compared in the response
@@ -54,7 +53,6 @@ class Client(Transport):
         return self._s3.get_object(Bucket=address.bucket, Key=address.key, **options)
 
     def head(self, address: Place, log: RequestLog, why: Why) -> Head:
-        """The head of an object."""
         return head_of(self._ask("HEAD", address, log, why, self._s3.head_object, **named(address)))
 
     def kept_crc32(self, address: Address, known: Head, log: RequestLog) -> int | None:

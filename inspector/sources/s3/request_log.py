@@ -121,7 +121,6 @@ class RequestLog:
 
     @property
     def totals(self) -> Totals:
-        """The totals so far."""
         return self._totals
 
     def requests(self) -> tuple[Request, ...]:

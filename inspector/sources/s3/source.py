@@ -74,7 +74,6 @@ class Siblings:
         """Listed prefixes, and up to which key (empty: all)."""
 
     def add(self, bucket: str, objects: Mapping[str, Head]) -> None:
-        """Add listed objects."""
         self._known |= {Address(bucket, key): head for key, head in objects.items()}
 
     def add_seen(self, address: Address, seen: Seen) -> None:
@@ -193,7 +192,6 @@ class RemoteSource(ABC):
 
     @property
     def used(self) -> str:
-        """See Transport."""
         return self._client.used
 
     @abstractmethod
@@ -302,7 +300,6 @@ class S3Source(RemoteSource):
 
     @property
     def connection(self) -> Connection:
-        """The connection settings."""
         return self._client.connection
 
     def kept_crc32(self) -> int | None:
@@ -395,7 +392,6 @@ class _Response:
 def open_object(
     client: Client, address: Address, log: RequestLog, *, tail: bool = True, sparing: bool = False
 ) -> S3Source:
-    """Open the object at ``address`` with one request, see ``opened``."""
     made = partial(S3Source, client, address, log=log, beside=Siblings(client, log), sparing=sparing)
     return opened(made, client, address, log, tail=tail, sparing=sparing)
 

@@ -133,7 +133,6 @@ class WebClient(Transport):
             entry.attempts += 1
 
     def _redirected(self, address: WebAddress, headers: dict[str, str]) -> Any:
-        """The response that is no redirect."""
         url = remembered = self._targets.get(address.url, address.url)
         for _ in range(MAX_REDIRECTS + 1 + (url != address.url)):
             response = self._send(url, headers)
@@ -276,7 +275,6 @@ def _moment(value: str) -> Any:
 
 @cache
 def client() -> WebClient:
-    """The client of this process."""
     return WebClient()
 
 

@@ -29,7 +29,7 @@ from inspector.sources.local.changes.journal import require_settled
 from inspector.sources.local.changes.journal_paths import exists, intent_path
 from inspector.sources.local.changes.locked_file import LockedFile, locked
 from inspector.sources.local.changes.old_bytes import StoredBytes, forget_files, prune, put_back, store_old_bytes
-from inspector.sources.local.disk_calls import Disk, closed_after, read_all, reason, write_all
+from inspector.sources.local.disk_calls import DISK, Disk, closed_after, read_all, reason, write_all
 from inspector.sources.local.file import Identity
 
 OffsetBytes = tuple[int, bytes]
@@ -173,12 +173,12 @@ class Appender:
 
 
 @contextlib.contextmanager
-def appending(path: Path, disk: Disk | None = None) -> Iterator[Appender]:
+def appending(path: Path, disk: Disk = DISK) -> Iterator[Appender]:
     """Lock the file at ``path`` to read it and then append to it.
 
     An exception inside the block undoes what was appended; an OSError is raised as an EditError.
     """
-    with locked(path, disk or Disk()) as file:
+    with locked(path, disk) as file:
         try:
             require_settled(file)
         except OSError as error:

@@ -27,7 +27,7 @@ from inspector.sources.local.changes.journal import (
 )
 from inspector.sources.local.changes.locked_file import LockedFile, locked
 from inspector.sources.local.changes.old_bytes import StoredBytes, forget_files, prune, store_old_bytes
-from inspector.sources.local.disk_calls import Disk, read_all, reason
+from inspector.sources.local.disk_calls import DISK, Disk, read_all, reason
 from inspector.sources.local.file import Identity
 
 
@@ -44,12 +44,12 @@ class Written(Struct, frozen=True):
     kept: CutBytes | None = None
 
 
-def write(path: Path, edit: Edit, seen: Identity | None, disk: Disk | None = None) -> Written:
+def write(path: Path, edit: Edit, seen: Identity | None, disk: Disk = DISK) -> Written:
     """Make the change in the file at ``path``; ``seen`` is the identity of the file that was shown.
 
     Raises EditError; then the file is unchanged, or the message says that it is not and what to do.
     """
-    with locked(path, disk or Disk()) as file:
+    with locked(path, disk) as file:
         return change_locked(file, edit, seen)
 
 

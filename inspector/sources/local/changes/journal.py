@@ -49,7 +49,6 @@ class BrokenJournal(Exception):  # noqa: N818 - it is what a crash before the ch
     """A file whose digest does not match: an unfinished or damaged journal, or not a journal."""
 
     def __init__(self, data: bytes = b"") -> None:
-        """``data`` is what there is of it."""
         super().__init__("The digest does not match.")
         self.data = data
 
@@ -78,7 +77,6 @@ class Journal(Struct, frozen=True):
 
 
 def encode(journal: Journal) -> bytes:
-    """The bytes of the journal file."""
     edit, identity = journal.edit, journal.identity
     path, label = os.fsencode(journal.path), edit.label.encode("utf-8", "surrogatepass")
     dropped = -1 if journal.dropped is None else len(journal.dropped)
@@ -405,7 +403,6 @@ def _foreign(offset: int, old: bytes, new: bytes, now: bytes) -> Iterator[Span]:
 
 
 def old_bytes(journal: Journal) -> Iterable[tuple[int, bytes]]:
-    """Offsets and old bytes that the journal has."""
     for patch in journal.edit.patches:
         yield patch.offset, patch.old
     if journal.dropped:
@@ -413,7 +410,6 @@ def old_bytes(journal: Journal) -> Iterable[tuple[int, bytes]]:
 
 
 def new_bytes(edit: Edit) -> Iterable[tuple[int, bytes]]:
-    """Offsets and new bytes."""
     return ((patch.offset, patch.new) for patch in edit.patches)
 
 

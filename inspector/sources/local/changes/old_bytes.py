@@ -19,6 +19,7 @@ from pathlib import Path
 
 import platformdirs
 from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.edit import CutBytes, Edit, EditError
 from inspector.core.names import visible
@@ -32,7 +33,7 @@ from inspector.sources.local.changes.journal import (
 )
 from inspector.sources.local.changes.journal_paths import path_key
 from inspector.sources.local.changes.locked_file import LockedFile
-from inspector.sources.local.disk_calls import Disk, closed_after, read_all, reason, write_all
+from inspector.sources.local.disk_calls import DISK, Disk, closed_after, read_all, reason, write_all
 from inspector.sources.local.file import Identity
 
 MAX_INLINE_BYTES = 64 << 20
@@ -83,49 +84,39 @@ def store_old_bytes(file: LockedFile, edit: Edit) -> StoredBytes:
 
     Raises OSError and EditError; then new files are removed if possible.
     """
-    disk, (start, stop) = file.disk, edit.dropped
-    files: list[Path] = []
-    cut = dropped = None
-    try:
-        if stop - start > MAX_INLINE_BYTES:
-            cut = _store_beside(file, edit, files)
-        else:
-            dropped = read_all(disk, file.descriptor, stop - start, start)
-        try:
-            entry, cut = _write_entry(disk, Journal(str(file.path), file.identity, edit, dropped), cut, files)
-        except OSError as error:
-            if error.errno not in _NO_FOLDER:
-                raise
-            if edit.dropped.size and cut is None:
-                cut = _store_beside(file, edit, files)
-            return StoredBytes(None, cut, tuple(files), _not_stored_warning(error) if edit.patches else "")
-    except BaseException:
-        forget_files(files, disk)
-        raise
-    return StoredBytes(entry, cut, tuple(files))
+    return _stored(file.disk, Journal(str(file.path), file.identity, edit, None), file)
 
 
-def store_detached(name: str, edit: Edit, dropped: bytes, disk: Disk | None = None) -> StoredBytes:
+def store_detached(name: str, edit: Edit, dropped: bytes, disk: Disk = DISK) -> StoredBytes:
     """Store the old bytes of a file that is replaced, or of an object on S3, by its path or location.
 
     Raises OSError and EditError; then new files are removed.
     """
-    disk, files = disk or Disk(), list[Path]()
+    return _stored(disk, Journal(name, Identity(0, 0, edit.old_size, 0), edit, dropped), None)
+
+
+def _stored(disk: Disk, journal: Journal, file: LockedFile | None) -> StoredBytes:
+    """Store what a journal holds; what is cut off is read from the ``file``, if there is one, and may go beside it."""
+    edit, (start, stop), cut, files = journal.edit, journal.edit.dropped, None, list[Path]()
     try:
-        journal = Journal(name, Identity(0, 0, edit.old_size, 0), edit, dropped)
-        return StoredBytes(*_write_entry(disk, journal, None, files), tuple(files))
-    except OSError as error:
-        forget_files(files, disk)
-        if error.errno not in _NO_FOLDER or dropped:
-            raise
-        return StoredBytes(None, None, (), _not_stored_warning(error))
+        if file is not None and stop - start > MAX_INLINE_BYTES:
+            cut = _store_beside(file, edit, files)
+        elif file is not None:
+            journal = replace(journal, dropped=read_all(disk, file.descriptor, stop - start, start))
+        try:
+            entry, cut = _write_entry(disk, journal, cut, files)
+            return StoredBytes(entry, cut, tuple(files))
+        except OSError as error:
+            if error.errno not in _NO_FOLDER or (file is None and journal.dropped):
+                raise
+            if file is not None and journal.dropped:
+                cut = _store_beside(file, edit, files)
+            where = f"{visible(str(store_folder()))} cannot be written ({reason(error)})"
+            warning = f"What was overwritten is not kept: {where}." if edit.patches else ""
+            return StoredBytes(None, cut, tuple(files), warning)
     except BaseException:
         forget_files(files, disk)
         raise
-
-
-def _not_stored_warning(error: OSError) -> str:
-    return f"What was overwritten is not kept: {visible(str(store_folder()))} cannot be written ({reason(error)})."
 
 
 def _write_entry(disk: Disk, journal: Journal, cut: CutBytes | None, files: list[Path]) -> tuple[Path, CutBytes | None]:
@@ -198,7 +189,6 @@ def forget_files(files: Iterable[Path], disk: Disk) -> None:
 
 
 def store_folder() -> Path:
-    """The folder of the entries."""
     return platformdirs.user_state_path("archive-inspector", appauthor=False) / "old-bytes"
 
 

@@ -46,7 +46,7 @@ from inspector.sources.local.changes.old_bytes import (
     stored_changes,
     verified_pieces,
 )
-from inspector.sources.local.disk_calls import Disk, closed_after, read_all, reason
+from inspector.sources.local.disk_calls import DISK, Disk, closed_after, read_all, reason
 from inspector.sources.local.file import Identity
 
 _BOTH_DIRECTIONS = "It can be finished (new bytes) or rolled back (old bytes)."
@@ -78,31 +78,30 @@ class Pending(Struct, frozen=True):
         return self.kind in _KEEP_JOURNAL
 
 
-def pending(path: Path, disk: Disk | None = None) -> Pending | None:
+def pending(path: Path, disk: Disk = DISK) -> Pending | None:
     """The interrupted change of the file at ``path``; None without a journal.
 
     Writes nothing. Raises EditError if the state cannot be determined.
     """
-    with _inspected(path, disk or Disk()) as (found, _):
+    with _inspected(path, disk) as (found, _):
         return found
 
 
-def finish(path: Path, disk: Disk | None = None) -> str:
+def finish(path: Path, disk: Disk = DISK) -> str:
     """Finish the interrupted change; returns a sentence. Raises EditError; then the journal stays."""
-    return _recover(path, disk or Disk(), lambda found: found.finish, redo, "has its new bytes")
+    return _recover(path, disk, redo, "has its new bytes")
 
 
-def roll_back(path: Path, disk: Disk | None = None) -> str:
+def roll_back(path: Path, disk: Disk = DISK) -> str:
     """Restore the old bytes; returns a sentence. Raises EditError; then the journal stays."""
-    return _recover(path, disk or Disk(), lambda found: found.roll_back, undo, "is as it was before the change")
+    return _recover(path, disk, undo, "is as it was before the change")
 
 
-def forget(path: Path, disk: Disk | None = None) -> str:
+def forget(path: Path, disk: Disk = DISK) -> str:
     """Remove the journal of a file that is not between two states; returns a sentence. The file is unchanged.
 
     A journal that may have the only copy of the old bytes is renamed instead. Raises EditError.
     """
-    disk = disk or Disk()
     with _inspected(path, disk) as (found, file):
         if found is None:
             return _nothing_pending(path)
@@ -121,13 +120,7 @@ def forget(path: Path, disk: Disk | None = None) -> str:
     return f"The journal of {visible(path.name)} was removed; the file itself was not touched."
 
 
-def _recover(
-    path: Path,
-    disk: Disk,
-    action_text: Callable[[Pending], str],
-    step: Callable[[LockedFile, Journal], None],
-    done: str,
-) -> str:
+def _recover(path: Path, disk: Disk, step: Callable[[LockedFile, Journal], None], done: str) -> str:
     with locked(path, disk) as file:
         try:
             place = find(file.path, disk)
@@ -140,7 +133,7 @@ def _recover(
                     raise EditError(f"{file.name} was not changed. {_killed(file, killed).story}")
                 return _settled(file, edit)
             found, journal = _assess(file, place, disk)
-            if journal is None or not action_text(found):
+            if journal is None or not (found.finish if step is redo else found.roll_back):
                 raise EditError(f"{file.name} was not changed. {found.story}")
             step(file, journal)
             remove(place, file.identity, disk)
@@ -342,19 +335,17 @@ MAX_PAST = 50
 """Changes of a file that are listed."""
 
 
-def describe_last_change(path: Path, disk: Disk | None = None) -> str:
+def describe_last_change(path: Path, disk: Disk = DISK) -> str:
     """What undoing would do to the file at ``path``, as a sentence. Writes nothing. Raises EditError."""
-    disk = disk or Disk()
     with locked(path, disk) as file:
         return f"The last change of {file.name} would be undone: {visible(_last_stored_change(file).edit.label)}."
 
 
-def undo_last_change(path: Path, disk: Disk | None = None) -> str:
+def undo_last_change(path: Path, disk: Disk = DISK) -> str:
     """Undo the last change of the file at ``path``; returns a sentence.
 
     Raises EditError; then the file is unchanged, or the message says that it is not and what to do.
     """
-    disk = disk or Disk()
     with locked(path, disk) as file:
         entry = _last_stored_change(file)
         cut = entry.cut
@@ -367,18 +358,17 @@ def undo_last_change(path: Path, disk: Disk | None = None) -> str:
                 f"{visible(cut.path if cut is not None else str(entry.place))}."
             ) from error
         if reverse is not None:
-            change_locked(
-                LockedFile(disk, file.path, file.descriptor, now, file.warnings), reverse, stores_old_bytes=False
-            )
+            change_locked(replace(file, identity=now), reverse, stores_old_bytes=False)
         forget_files(entry.files, disk)
         return f"{file.name} is as it was before: {visible(entry.edit.label)}."
 
 
-def past_changes(path: Path, disk: Disk | None = None) -> tuple[StoredChange, ...]:
+def past_changes(path: Path, disk: Disk = DISK) -> tuple[StoredChange, ...]:
     """The stored changes of the file at ``path``, newest first, at most MAX_PAST. Raises EditError."""
-    disk = disk or Disk()
     try:
-        with _to_read(path, disk) as file:
+        real = resolved(path, disk)  # not locked: what is only listed must not keep anybody from writing
+        with closed_after(disk, disk.open(real, os.O_RDONLY)) as descriptor:
+            file = LockedFile(disk, real, descriptor, Identity.of(disk.fstat(descriptor)), ())
             made = (each for each in stored_changes(file.path, disk) if not _holds_old(file, each))
             found = list(islice(made, MAX_PAST))
             last = found[0] if found and _holds_new(file, found[0]) else None
@@ -387,20 +377,11 @@ def past_changes(path: Path, disk: Disk | None = None) -> tuple[StoredChange, ..
         raise EditError(f"The stored old bytes of {visible(path.name)} cannot be read: {reason(error)}.") from error
 
 
-@contextlib.contextmanager
-def _to_read(path: Path, disk: Disk) -> Iterator[LockedFile]:
-    """The file at ``path``, not locked: what is only listed must not keep anybody from writing. Raises OSError."""
-    real = resolved(path, disk)
-    with closed_after(disk, disk.open(real, os.O_RDONLY)) as descriptor:
-        yield LockedFile(disk, real, descriptor, Identity.of(disk.fstat(descriptor)), ())
-
-
-def forget_changes(path: Path, disk: Disk | None = None) -> int:
+def forget_changes(path: Path, disk: Disk = DISK) -> int:
     """Remove the stored old bytes of all changes of the file at ``path``; returns how many changes. Raises EditError.
 
     The file stays as it is. While a change of it is interrupted, nothing is removed.
     """
-    disk = disk or Disk()
     try:
         with locked(path, disk) as file:
             require_settled(file)

@@ -90,7 +90,6 @@ class NewObject:
         return len(self._pending)
 
     def write(self, data: bytes) -> None:
-        """Append ``data``."""
         self._pending += data
         self.size += len(data)
         while len(self._pending) >= self._part_size() + MIN_PART_BYTES:

@@ -72,7 +72,6 @@ def _split(start: int, stop: int, size: int, *, copied: bool) -> Iterator[Piece]
 
 
 def bytes_sent(pieces: Sequence[Piece]) -> int:
-    """Bytes that are sent."""
     return sum(piece.size for piece in pieces if not piece.copied)
 
 

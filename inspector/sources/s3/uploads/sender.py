@@ -210,7 +210,6 @@ class Sender(Client):
         return Upload(address, upload, "ChecksumType" in kept, note(self.endpoint, address, upload))
 
     def send(self, upload: Upload, number: int, data: bytes, log: RequestLog) -> Part:
-        """Send a part."""
         crc = crc32_text(data) if upload.checksum else ""
         words: dict[str, Any] = {"UploadId": upload.id, "PartNumber": number} | ({"ChecksumCRC32": crc} if crc else {})
         answer = self._write("PUT", upload.address, log, self._s3.upload_part, ("ETag",), data=data, **words)
