@@ -332,8 +332,7 @@ class _OpenStructure:
         """The piece that holds the byte at ``offset``."""
         spans = self.field.spans
         span = spans[max(0, bisect_right(spans, offset, key=lambda span: span.start) - 1)]
-        found = self._pieces.get(span.start)
-        if found is None:
+        if (found := self._pieces.get(span.start)) is None:
             outer = self.outer.piece_at(offset) if self.outer is not None else None
             field = self.field
             label = field.label or field.name

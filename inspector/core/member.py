@@ -265,8 +265,7 @@ class Members:
             return None
         starts, stops = self.starts[start:stop], self.stops[start:stop]
         stored = list(map(sub, stops, starts))
-        shift = self._shift(starts, stops, min(stored, default=0))
-        if shift is None:
+        if (shift := self._shift(starts, stops, min(stored, default=0))) is None:
             return None
         ends = self.path_stops[start:stop]
         base = self.path_stops[start - 1] if start else 0

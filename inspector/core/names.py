@@ -76,9 +76,7 @@ def visible(name: bytes | str) -> str:
     The result never holds line ends, surrogates or NULs.
     """
     text = name.decode("utf-8", "backslashreplace") if isinstance(name, bytes) else name
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(map(_visible_character, text))
+    return text if text.isascii() and text.isprintable() else "".join(map(_visible_character, text))
 
 
 @lru_cache(maxsize=4_096)
@@ -91,9 +89,7 @@ def _visible_character(character: str) -> str:
         return _PICTURES[code]
     category = unicodedata.category(character)
     hidden = category in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") or (category == "Zs" and character != " ")
-    if hidden or _UNSEEN.match(character):
-        return f"‹U+{code:04X}›"
-    return character
+    return f"‹U+{code:04X}›" if hidden or _UNSEEN.match(character) else character
 
 
 def abridged(text: str) -> str:

@@ -52,8 +52,7 @@ def size_in(text: str) -> int:
 
     Raises ValueError, with a message for the user, for anything else.
     """
-    found = _SIZE.fullmatch(text.strip())
-    if found is None:
+    if (found := _SIZE.fullmatch(text.strip())) is None:
         raise ValueError(f"{text!r} is not a size. Write 500MB, 30GiB or 32000000000.")
     power = "KMGTPE".index(found[2].upper()) + 1 if found[2] else 0
     thousands = (found[3] or "").upper() == "B"

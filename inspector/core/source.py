@@ -141,8 +141,7 @@ def expect(source: Source, start: int, stop: int) -> None:
 
     It does so by a method of this name; a source without one loses nothing.
     """
-    told = getattr(source, "expect", None)
-    if told is not None:
+    if (told := getattr(source, "expect", None)) is not None:
         told(start, stop)
 
 
@@ -228,8 +227,7 @@ class Metered:
 def blocks(source: Source, start: int, stop: int, size: int = BLOCK) -> Iterator[bytes]:
     """The bytes ``[start, stop)`` of ``source`` in pieces of ``size`` bytes; ends early where the source does."""
     while start < stop:
-        piece = source.read(start, min(size, stop - start))
-        if not piece:
+        if not (piece := source.read(start, min(size, stop - start))):
             return
         yield piece
         start += len(piece)
@@ -263,8 +261,7 @@ def zeros_stop(source: Source, at: int, limit: int, progress: Progress) -> int:
     """
     window = _FIRST_WINDOW_BYTES
     while at < limit:
-        data = source.read(at, min(window, limit - at))
-        if not data:
+        if not (data := source.read(at, min(window, limit - at))):
             return limit
         if any_byte(data):
             return at + len(data) - len(data.lstrip(b"\0"))

@@ -59,18 +59,6 @@ def intersect(some: Sequence[Span], others: Sequence[Span]) -> list[Span]:
 
 def subtract(some: Sequence[Span], others: Sequence[Span]) -> list[Span]:
     """The parts of ``some`` outside ``others``. Both are sorted, and so is the result."""
-    left: list[Span] = []
-    j = 0
-    for span in some:
-        at = span.start
-        while j < len(others) and others[j].stop <= at:
-            j += 1
-        k = j
-        while k < len(others) and others[k].start < span.stop:
-            if others[k].start > at:
-                left.append(Span(at, others[k].start))
-            at = max(at, others[k].stop)
-            k += 1
-        if at < span.stop:
-            left.append(Span(at, span.stop))
-    return left
+    taken, end = united(others), max((span.stop for span in some), default=0)
+    starts, stops = [span.start for span in taken], [span.stop for span in taken]
+    return intersect(some, list(map(Span, (0, *stops), (*starts, end))))

@@ -24,8 +24,7 @@ def found_outside(
     for span in (*taken, Span(source.size, source.size)):
         while at < span.start and most > 0:
             stop = min(span.start, at + _WINDOW_BYTES)
-            data = source.read(at, stop - at + len(signature) - 1)
-            if not data:
+            if not (data := source.read(at, stop - at + len(signature) - 1)):
                 return
             place = data.find(signature)
             while 0 <= place < stop - at:

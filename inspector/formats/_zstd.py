@@ -155,10 +155,9 @@ class Stream:
 
     def _end_frame(self) -> None:
         self._object = self._decompressor.decompressobj()
-        self._step = self._in_header
+        self._step = self._behind = self._in_header
         self._held = b""
         self._left = 0
-        self._last = False
         self._checksum = False
         self.ended = self.frames > 0
 
@@ -226,12 +225,10 @@ class Stream:
         at = self._hold(data, at, 5)
         if self._skippable and is_skippable(self._held):
             at = self._hold(data, at, _SKIPPABLE_HEADER)
-            if len(self._held) == _SKIPPABLE_HEADER and is_skippable(self._held):
-                self._left = int.from_bytes(self._held[4:], "little")
-                self._step, self._held = self._in_rest if self._left else self._in_header, b""
+            if len(self._held) < _SKIPPABLE_HEADER:
                 return at
-            if is_skippable(self._held):
-                return at
+            self._left, self._held = int.from_bytes(self._held[4:], "little"), b""
+            return self._pass_over(data, at)
         if not MAGIC.startswith(self._held[:4]):
             frame_header(self._held)
         if len(self._held) >= 5:
@@ -248,30 +245,18 @@ class Stream:
             return at
         number = int.from_bytes(self._held, "little")
         self._held = b""
-        self._last = bool(number & 1)
-        kind, size = number >> 1 & 3, number >> 3
+        last, kind, size = number & 1, number >> 1 & 3, number >> 3
         if kind == RESERVED or size > BLOCK:
             raise ZstdError(f"The zstd data is damaged: a block header reads {TYPES[kind]}, {in_bytes(size)}.")
-        self._left = 1 if kind == RLE else size
-        self._step = self._in_block
-        return self._in_block(data, at)
+        self._left = (1 if kind == RLE else size) + 4 * (last and self._checksum)
+        self._behind = self._in_header if last else self._in_block_header
+        return self._pass_over(data, at)
 
-    def _in_block(self, data: bytes, at: int) -> int:
+    def _pass_over(self, data: bytes, at: int) -> int:
+        """What is left of a block, of the last one with the checksum of its frame, or of what a skippable one holds."""
         taken = min(self._left, len(data) - at)
         self._left -= taken
-        if not self._left:
-            self._step = self._in_block_header
-            if self._last:
-                self._left = 4 if self._checksum else 0
-                self._step = self._in_rest if self._left else self._in_header
-        return at + taken
-
-    def _in_rest(self, data: bytes, at: int) -> int:
-        """The checksum of a frame, or what a skippable one holds."""
-        taken = min(self._left, len(data) - at)
-        self._left -= taken
-        if not self._left:
-            self._step = self._in_header
+        self._step = self._pass_over if self._left else self._behind
         return at + taken
 
 

@@ -97,8 +97,7 @@ def frame_field(data: bytes) -> Field:
     """The frame that is all of a file, its blocks together."""
     fields = list(inside_zstd(Stored(BytesSource(data), 0, len(data))))
     first = next((at for at, each in enumerate(fields) if each.name == "block"), len(fields))
-    blocks = tuple(takewhile(lambda each: each.name == "block", fields[first:]))
-    if blocks:
+    if blocks := tuple(takewhile(lambda each: each.name == "block", fields[first:])):
         span = Span(blocks[0].start, blocks[-1].spans[0].stop)
         fields[first : first + len(blocks)] = [Field("blocks", Kind.BYTES, (span,), len(blocks), children=blocks)]
     return parent("zstd frame", FRAME, (Span(0, len(data)),), fields, specification=_SECTION)

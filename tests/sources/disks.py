@@ -15,7 +15,7 @@ import pytest
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.sources.local.changes.in_place import write
 from inspector.sources.local.changes.old_bytes import store_folder
-from inspector.sources.local.disk_calls import Disk
+from inspector.sources.local.disk_calls import DISK, Disk
 from inspector.sources.local.file import FileSource
 
 CALLS = [name for name in vars(Disk) if not name.startswith("_")]
@@ -256,7 +256,7 @@ def names(path: Path) -> list[str]:
     return sorted(each.name for each in path.parent.iterdir())
 
 
-def refused(path: Path, edit: Edit, disk: Disk | None = None, source: FileSource | None = None) -> str:
+def refused(path: Path, edit: Edit, disk: Disk = DISK, source: FileSource | None = None) -> str:
     """What is said where nothing is written; the folder holds what it held."""
     before = {each.name: each.read_bytes() for each in path.parent.iterdir() if each.is_file()}
     with pytest.raises(EditError) as caught:

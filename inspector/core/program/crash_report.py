@@ -104,8 +104,7 @@ def _message(error: BaseException) -> str:
 
 def _raised_here(error: BaseException) -> bool:
     """Whether a ``raise`` statement raised it, so that its message may hold anything."""
-    frames = list(traceback.walk_tb(error.__traceback__))
-    if not frames:
+    if not (frames := list(traceback.walk_tb(error.__traceback__))):
         return True
     frame, line = frames[-1]
     text = linecache.getline(frame.f_code.co_filename, line).strip()

@@ -146,8 +146,7 @@ def _done(state: Stage) -> str:
     done = number_text(state.done)
     done = f"{done} of {number_text(state.total)}" if state.total else done
     unit = "" if state.unit == "bytes" else f" {state.unit}"
-    label = state.label or "Working"
-    return f"{label}: {done}{unit}"
+    return f"{state.label or 'Working'}: {done}{unit}"
 
 
 def _rate(state: Stage, seconds: float) -> str:
@@ -167,9 +166,8 @@ def duration(seconds: float) -> str:
     whole = max(1, round(seconds))
     if whole < 60:
         return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    minutes, seconds_left = divmod(whole, 60)
+    return f"{minutes} min {seconds_left} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 # ---- requests made for a job -----------------------------------------------------------------------------------------
@@ -189,6 +187,5 @@ def cancelling(progress: Progress) -> Iterator[None]:
 
 def check_cancelled() -> None:
     """Raise Cancelled if this thread's job was cancelled; wait while it is paused."""
-    progress = _pending.get()
-    if progress is not None:
+    if (progress := _pending.get()) is not None:
         progress.advance(0)

@@ -307,9 +307,11 @@ def find_newer(archive: Archive, stop: int, progress: Progress) -> Newer | None:
     data = SplicedSource(archive.source, [Span(0, stop)], archive.source.name)
     ends = ((end(data, 0, progress), kind) for kind, end in (("zip", zip_end), ("caf", caf_end)))
     end, kind = next((each for each in ends if each[0] is not None), (None, ""))
-    if end is None or any(members.stops[each] == end for each in firsts):
-        return None
-    if kind == "caf" and earlier_index(archive, end, progress) is not None:
+    if (
+        end is None
+        or any(members.stops[each] == end for each in firsts)
+        or (kind == "caf" and earlier_index(archive, end, progress) is not None)
+    ):
         return None
     return Newer(end, kind, all(members.stops[each] < end for each in firsts))
 
@@ -515,8 +517,7 @@ def report_names(emitter: Emitter, members: Members, suspects: Iterable[int], en
 
 def report_two_archives(emitter: Emitter, rows: Rows) -> bool:
     """Report two concatenated archives; False if there is one."""
-    size = first_archive_size(emitter.archive.source, rows)
-    if size:
+    if size := first_archive_size(emitter.archive.source, rows):
         emitter.report(
             codes.TWO_ARCHIVES,
             f"The file holds two archives, one after the other. The first has {in_bytes(size)}; the members listed are "

@@ -94,8 +94,7 @@ def find_index(source: Source) -> Place:
     footer = Span(source.size - FOOTER_SIZE, source.size)
     if span is not None and OPENING.match(head(source, span)):
         return Place(span, footer)
-    found = search(source)
-    if found is not None:
+    if (found := search(source)) is not None:
         return _found(source, found, value)
     wrong = f"only {in_bytes(footer.start)} precede it"
     if span is not None:
@@ -174,8 +173,7 @@ def first_entry(data: bytes, since: int = 0) -> int | None:
     The result does not depend on whether the bytes before it are inside a string.
     """
     for after_name in _AFTER_NAME.finditer(data, since):
-        start = _opening_quote(data, since, after_name.start())
-        if start is not None:
+        if (start := _opening_quote(data, since, after_name.start())) is not None:
             return start
         since = after_name.end()
     return None
@@ -254,8 +252,7 @@ def _end_bytes(data: bytes) -> list[int]:
 
 def _ends_in_index(source: Source) -> bool:
     """Whether the file ends in an index that the footer does not lead to."""
-    found = search(source, _TAIL_BYTES)
-    if found is None:
+    if (found := search(source, _TAIL_BYTES)) is None:
         return source.size > _TAIL_BYTES and _ends_in_entries(source)
     start, stop = found.span
     ends = _end_bytes(source.read(start, min(stop - start, _TAIL_BYTES)))

@@ -45,8 +45,7 @@ def read_index(source: Source, span: Span, progress: Progress) -> Index:
     """Read the index in ``span``, a large one the fast way if possible. Raises SourceError and Cancelled."""
     if span.size > SLICE_BYTES:
         progress.begin("Reading the index", span.size)
-        index = read_fast(source, span, progress)
-        if index is not None:
+        if (index := read_fast(source, span, progress)) is not None:
             return index
     progress.begin("Reading the index exactly", span.size)
     return read_exactly(source.read(span.start, span.size), span.start, progress)
@@ -69,12 +68,10 @@ _QUOTES_PER_ENTRY = 6
 
 def read_fast(source: Source, span: Span, progress: Progress) -> Index | None:
     """Read the index in ``span``; None if it is not regular. Raises SourceError and Cancelled."""
-    opening = _OPENING.match(source.read(span.start, min(_HEAD_BYTES, span.size)))
-    if opening is None:
+    if (opening := _OPENING.match(source.read(span.start, min(_HEAD_BYTES, span.size)))) is None:
         return None
     tail = source.read(max(span.start, span.stop - _HEAD_BYTES), min(_HEAD_BYTES, span.size))
-    closing = _CLOSING.search(tail)
-    if closing is None:
+    if (closing := _CLOSING.search(tail)) is None:
         return None
     stop = span.stop - len(tail) + closing.start(1)
     index = Index(span)
@@ -291,8 +288,7 @@ class _Reader:
 
     def entries_without_frame(self) -> None:
         """Read the entries of an index that is damaged around them."""
-        start = first_entry(self.data)
-        if start is None:
+        if (start := first_entry(self.data)) is None:
             return
         index = self.index
         part = Part(b"files", self.span(start, start))
@@ -322,8 +318,7 @@ class _Reader:
                     raise _TooManyMembers
                 self.entry()
             except Malformed as problem:
-                resume = problem.resume
-                if resume is None:
+                if (resume := problem.resume) is None:
                     key = scanner.key.start
                     resume = self.next_entry(key + 1 if key >= start else start, problem.at)
                 if resume is None:
@@ -339,8 +334,7 @@ class _Reader:
         if self.ahead < since:
             found = first_entry(self.data, since)
             self.ahead = len(self.data) if found is None else found
-        near = _NEXT_ENTRY.search(self.data, at, self.ahead)
-        if near is not None:
+        if (near := _NEXT_ENTRY.search(self.data, at, self.ahead)) is not None:
             return near.end()
         return self.ahead if self.ahead < len(self.data) else None
 

@@ -397,8 +397,7 @@ def _with_ranges(
     span, positions = context.index.span, context.index.positions
     data = bytearray(context.archive.source.read(span.start, span.size))
     for position in sorted(ranges, reverse=True):
-        end = context.end_of(position)
-        if end is None:
+        if (end := context.end_of(position)) is None:
             return
         new = entry(context.index.name(position), *ranges[position])
         data[positions[position] - span.start : end - span.start] = new

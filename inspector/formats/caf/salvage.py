@@ -40,8 +40,7 @@ def salvage(archive: Archive, incomplete: Collection[int]) -> Repair | None:
     """
     members = archive.members
     repeated = _repeated(members)
-    kept = _whole(archive, incomplete, repeated)
-    if not kept:
+    if not (kept := _whole(archive, incomplete, repeated)):
         return None
     names = _names(members, kept, repeated)
 
@@ -111,8 +110,7 @@ def salvages_of_shifted(archive: Archive, index: Span) -> Iterator[Repair]:
     None of them is proved, because no checksum is recorded, so each states what it assumes.
     """
     detail = archive.detail
-    shift = detail.shift
-    if shift is None:
+    if (shift := detail.shift) is None:
         return
     if detail.text_mode:
         yield _without_returns(archive, index)
@@ -312,8 +310,7 @@ def _loses(archive: Archive, kept: Sequence[int], names: Mapping[int, bytes]) ->
     starts = array("Q", (members.starts[member] for member in kept))
     stops = array("Q", (members.stops[member] for member in kept))
     rows = lay_out(starts, stops, 0, archive.detail.stop)
-    free = sum(rows.row_stop(row) - rows.starts[row] for row in rows.gaps)
-    if free:
+    if free := sum(rows.row_stop(row) - rows.starts[row] for row in rows.gaps):
         yield f"{in_bytes(free)} of data that {verb(free, 'belongs', 'belong')} to no member."
     if names:
         what = "unusable" if any("\ufffd".encode() in name for name in names.values()) else "duplicate"

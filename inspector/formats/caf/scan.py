@@ -131,8 +131,7 @@ class Scanner:
         """Skip a string, number, ``true``, ``false`` or ``null`` and return its span."""
         if self.byte() == QUOTE:
             return self.string()
-        match = _WORD.match(self.data, self.at)
-        if match is None:
+        if (match := _WORD.match(self.data, self.at)) is None:
             raise Malformed(self.at, f"has {_shown(self.data, self.at)} where a value belongs")
         if not _STRICT_WORD.fullmatch(self.data, self.at, match.end()):
             self.note(BAD_WORD, *match.span())

@@ -63,8 +63,7 @@ def key_overflows(name: bytes) -> bool:
 
 def datapoint_key(name: bytes) -> tuple[int, bool] | None:
     """The key in the name of a datapoint and whether it has 20 digits; None without a key."""
-    found = _DATAPOINT.fullmatch(name)
-    if found is None:
+    if (found := _DATAPOINT.fullmatch(name)) is None:
         return None
     key = int(found[1])
     return (key, len(found[1]) == DIGITS) if key < 1 << 64 else None

@@ -131,8 +131,7 @@ def _read(
     """The file beside the tar, parsed by ``make``; None if it is absent, unreachable or damaged."""
     what = suffix.removeprefix(".")
     try:
-        found = source.sibling(suffix, TAR if suffix == INDEX else "")
-        if found is None:
+        if (found := source.sibling(suffix, TAR if suffix == INDEX else "")) is None:
             return None
         records.found[suffix] = found
         return make(read_whole(found))

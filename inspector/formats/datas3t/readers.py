@@ -51,8 +51,7 @@ def _read(trace: Recorder, *, known: bool) -> None:
 
 
 def _beside(trace: Recorder, suffix: str, instead_of: str = "") -> bytes | None:
-    found = trace.source.sibling(suffix, instead_of)
-    if found is None:
+    if (found := trace.source.sibling(suffix, instead_of)) is None:
         return None
     if found.size > MAX_READ_BYTES:
         raise Rejected(f"The {suffix} is too large to be read here.", known=False)
@@ -72,8 +71,7 @@ def _index_rows(trace: Recorder, data: bytes) -> Iterator[_Row]:
 
 
 def _metadata_rows(trace: Recorder, *, known: bool) -> Iterator[_Row]:
-    data = _beside(trace, ".metadata")
-    if data is None:
+    if (data := _beside(trace, ".metadata")) is None:
         raise trace.reject("read .tar.metadata", None, "There is no metadata beside the tar.", known=known)
     try:
         rows: Any = json.loads(decompress(data, MAX_READ_BYTES))

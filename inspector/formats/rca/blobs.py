@@ -222,8 +222,7 @@ class Decoding:
 
     def _append(self, block: int, decoded: list[bytes]) -> None:
         """Add the blobs from ``block`` on, whose whole decoded data is at hand."""
-        cuts = list(map(bytes.find, decoded, repeat(0)))
-        if not cuts:
+        if not (cuts := list(map(bytes.find, decoded, repeat(0)))):
             return
         names = [data[:cut] for data, cut in zip(decoded, cuts, strict=True)]
         lines = b"\n".join(names) + b"\n"
@@ -336,8 +335,7 @@ def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
             cursor.block += 1
         content = Content()
         for piece in _decoded(layout, cursor):
-            rest = content.take(piece)
-            if rest:
+            if rest := content.take(piece):
                 progress.advance(len(rest))
                 yield rest
     except ZstdError as error:

@@ -199,8 +199,7 @@ def scan(source: Source, start: int = 0) -> ChunkLayer:
         size = int.from_bytes(header[: bits // 8], "big")
         if len(header) < bits // 8 or (size == 0 and (chunks or _is_begun(source, at))):
             break
-        wrong = _wrong(size, bits, header, at)
-        if wrong:
+        if wrong := _wrong(size, bits, header, at):
             field = _header_field(header, at, bits, len(chunks), wrong[1])
             problem = (*wrong, Span(at, at + len(header)))
             return ChunkLayer(tuple(chunks), (field,), True, problem, start=start)

@@ -161,8 +161,7 @@ def _shifted(archive: Archive) -> FoundCause | None:
             "does damage to the first header. Copy the file again; what is proved can be saved."
         )
         return FoundCause(Cause.LOST_BYTES, message, (Span(0, 1),), tuple(wrong(archive)))
-    change = _moved_header(archive.source, layer)
-    if not change:
+    if not (change := _moved_header(archive.source, layer)):
         if (
             not is_rca(archive.source, 0)
             or layer.corrupt
@@ -224,8 +223,7 @@ def _flipped_record(archive: Archive, progress: Progress) -> FoundCause | None: 
     at, bits = scan(source).uncertain_header
     expected = min(1 << bits - 1, source.size - at)
     old = expected.to_bytes(bits // 8, "big") if expected > header_size(bits) else b""
-    place = one_bit(source.read(at, bits // 8), old)
-    if place is None:
+    if (place := one_bit(source.read(at, bits // 8), old)) is None:
         return None
     return flipped(archive, at + place, old[place], "a chunk header", "With it the chunks end where the file does.")
 

@@ -79,9 +79,8 @@ def resumed_wrongly(hashes: Hashes, row: int) -> bool:
 def is_undecided(hashes: Hashes, row: int) -> bool:
     """Whether a hash and its segment disagree, and nothing shows which of the two changed: all its blobs decode."""
     segment = hashes.segment(row)
-    if hashes.verdict(row) is not Verdict.MISMATCH or segment < 0 or segment in hashes.layout.damaged:
-        return False
-    if not hashes.layout.blobs(*hashes.layout.blocks.segment(segment)):
+    layout, is_wrong = hashes.layout, hashes.verdict(row) is Verdict.MISMATCH
+    if not is_wrong or segment < 0 or segment in layout.damaged or not layout.blobs(*layout.blocks.segment(segment)):
         return False
     explained = hashes.hash_only(row) or row - 1 in hashes.repaired or resumed_wrongly(hashes, row)
     return not (explained or is_as_written(hashes, row))
@@ -207,9 +206,8 @@ class _Explanation:
         hashes = self._hashes
         if row in hashes.repaired or hashes.one_byte_off(row):
             return False
-        if hashes.segment(row) < 0:
-            return hashes.proved(row + 1)  # else this may have been no reset block once
-        return resumed_wrongly(hashes, row)
+        # Without a segment before it this may have been no reset block once.
+        return hashes.proved(row + 1) if hashes.segment(row) < 0 else resumed_wrongly(hashes, row)
 
     def _only_hash(self, row: int) -> str:
         if self._hashes.segment(row) < 0:
@@ -351,8 +349,7 @@ def report_structure(layout: Layout, source: Source, emitter: Emitter) -> None:
 
 def _report_chunks(layout: Layout, stands: ChunkLayer, source: Source, emitter: Emitter) -> None:
     """Report what is wrong with the chain of chunks; ``stands`` is the chain as the file has it."""
-    front = stands.start
-    if front:
+    if front := stands.start:
         message = (
             f"{in_bytes(front)} {verb(front, 'precedes', 'precede')} the archive: its first chunk begins at byte "
             f"{grouped(front)}, and by the sizes of its chunks it ends with the file. Readers do not find it there."
@@ -404,8 +401,7 @@ def _sentences(behind: Tail | None) -> Iterator[str]:
 
 def _report_blocks(blocks: Blocks, inner: SplicedSource, emitter: Emitter) -> None:
     """Report that the blocks end before the stream does, or reach past its end, and reset blocks that open nothing."""
-    more = blocks.types.count(NOT_OPENING)
-    if more:
+    if more := blocks.types.count(NOT_OPENING):
         emitter.report(
             codes.TOO_MANY_SEGMENTS,
             f"{grouped(more)} reset blocks open no segment here: {grouped(MAX_IMPLAUSIBLE_SEGMENTS)} before them have "

@@ -259,10 +259,10 @@ def _compare(hashes: Hashes, row: int, shared: Progress, own: Progress) -> None:
 
 def _only_the_hash_is_wrong(hashes: Hashes, row: int, progress: Progress) -> bool:
     """Whether the next hash, which by rcarch's convention covers this one, is right with the computed hash in place."""
-    following = row + 1
-    if hashes.final(row) or not all(hashes.verdict(each) is Verdict.MISMATCH for each in (row, following)):
-        return False
-    if any(hashes.segment(each) in hashes.layout.damaged for each in (row, following)):
+    following, damaged = row + 1, hashes.layout.damaged
+    if hashes.final(row) or not all(
+        hashes.verdict(each) is Verdict.MISMATCH and hashes.segment(each) not in damaged for each in (row, following)
+    ):
         return False
     right = bytes.fromhex(hashes.digest(row, Convention.RCARCH))
     return digest_of(hashes, following, Convention.RCARCH, progress, instead=right) == hashes.stored(following)

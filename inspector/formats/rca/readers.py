@@ -152,8 +152,7 @@ class _Reading:
     def _varint(self) -> tuple[int, int, bytes]:
         start, raw, value = self.at, b"", 0
         while len(raw) < _MAX_VARINT:
-            data = next(self.pieces(1), b"")
-            if not data:
+            if not (data := next(self.pieces(1), b"")):
                 raise self._reject("read a varint", (start, start + len(raw)), "The archive ends within a varint.")
             raw += data
             value |= (data[0] & 127) << 7 * (len(raw) - 1)

@@ -93,8 +93,7 @@ def layers(source: Source, progress: Progress, *, search: bool = False) -> Readi
 
     Other bytes may precede the archive. One that a proved segment of the file holds is a blob, and not the archive.
     """
-    start = beginning(source, progress)
-    if start:
+    if start := beginning(source, progress):
         outer = _from(source, 0, progress, search)
         if outer.holds(start):
             return outer
@@ -219,8 +218,7 @@ def _patched(
 def _as_far_as_proved(source: Source, plain: Reading, progress: Progress) -> Reading:
     """The archive as far as hashes prove it, whatever the chunk sizes state, and what follows its end."""
     chunks = plain.layout.chunks
-    open_ = _open(source, plain.layout, progress)
-    if open_ is None:
+    if (open_ := _open(source, plain.layout, progress)) is None:
         return plain
     since = _last_segment_start(plain.layout) if plain.ends and plain.layout.inner.size > MAX_HASHED_BYTES else 0
     end = plain.layout.inner.size if plain.ends else 0
@@ -315,8 +313,7 @@ MAX_PREFETCHED_BYTES = 32 * 1024 * 1024
 
 def probe(source: Source) -> ProbeResult:
     """Whether ``source`` begins with a chunk header and a block that make sense."""
-    size = opening(source)
-    if size is None:
+    if (size := opening(source)) is None:
         return ProbeResult.NO
     possible = header_size(FIRST_SIZE_BITS) <= size <= min(FIRST_FULL, source.size)
     return ProbeResult.CERTAIN if possible else ProbeResult.POSSIBLE

@@ -39,8 +39,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
 def _edits(archive: Archive, stored: StoredHashes, progress: Progress) -> Iterator[Repair]:
     """Repairs in place. Values that a hash proves come first; the rest is planned once they are written."""
     hashes, source = stored.hashes, archive.source
-    proved = list(repair_headers(source, hashes, progress))
-    if proved:
+    if proved := list(repair_headers(source, hashes, progress)):
         yield from proved
         return
     yield from finish(source, hashes)
@@ -60,8 +59,7 @@ _ENDS = frozenset({"rca-truncated", "rca-past-end", "rca-varint"})
 
 def finish(source: Source, hashes: Hashes) -> Iterator[Repair]:
     """Finish an interrupted append: as far as hashes prove it, and as far as blobs decode."""
-    behind = hashes.layout.behind
-    if behind is None:
+    if (behind := hashes.layout.behind) is None:
         return
     first, before = hashes.layout.chunks.uncertain_header, behind.start
     claim = f"{_taken(behind.counted[1])} to be archived. No hash proves it."
@@ -134,8 +132,7 @@ def cut_back(archive: Archive, hashes: Hashes, progress: Progress) -> Repair | N
     edges = layout.blocks.edges
     if not _ends_badly(layout, source) or layout.blocks.incomplete or layout.chunks.open:
         return None
-    end = _end(hashes, progress)
-    if end is None:
+    if (end := _end(hashes, progress)) is None:
         return None
     kept, metadata, proved = end
     stop = layout.inner.outer(edges[kept] - 1, edges[kept])[0].stop
@@ -163,9 +160,7 @@ def _ends_badly(layout: Layout, source: Source) -> bool:
     if chunks.corrupt:
         at = chunks.tail[0].spans[0].start
         return source.size - at < header_size(FIRST_SIZE_BITS << len(chunks.chunks))
-    if not len(blocks_):
-        return False
-    return chunks.truncated or whole_blocks(blocks_) < len(blocks_)
+    return len(blocks_) > 0 and (chunks.truncated or whole_blocks(blocks_) < len(blocks_))
 
 
 def _end(hashes: Hashes, progress: Progress) -> tuple[int, bytes, bool] | None:
@@ -226,8 +221,7 @@ def repair_headers(source: Source, hashes: Hashes, progress: Progress) -> Iterat
     """Write the sizes and varints that a hash proves, sizes first."""
     layout = hashes.layout
     if layout.chunks.open:
-        repair = _open_end(source, hashes, progress)
-        if repair is not None:
+        if (repair := _open_end(source, hashes, progress)) is not None:
             yield repair
     elif layout.sizes:
         at = min(patch.offset for patch in layout.sizes)

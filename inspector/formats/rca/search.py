@@ -139,9 +139,8 @@ class Follower:
         if edge >= self._inner.size:
             return False
         there = self._reader.read(edge, min(edge + len(RESET_HEAD) + HASH_SIZE, self._inner.size))
-        if there[len(RESET_HEAD) :] in digests:
-            return True
-        return there[0] & 0x3F == 1 and self._stored(edge) in digests  # a reset block with more than a hash
+        # A reset block may have more than a hash.
+        return there[len(RESET_HEAD) :] in digests or (there[0] & 0x3F == 1 and self._stored(edge) in digests)
 
     def _digests(self, at: int) -> list[_Digest]:
         """Empty hashes for a segment that starts at ``at``: one for each convention."""

@@ -69,8 +69,7 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
         role_set(Role.PADDING, Family.TACO),
     )
     directory = decode_zip(source, emitter, progress, first_member, crc_checked_at=(0,))
-    header = read_header(source, directory, layout)
-    if header is not None:
+    if (header := read_header(source, directory, layout)) is not None:
         emitter.archive.ranges_at = header.payload.start
         known.append((header, tuple(target_text(directory, source.size, entry) for entry in header.entries)))
         _report(

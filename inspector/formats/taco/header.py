@@ -103,8 +103,7 @@ class TacoHeader(Struct, frozen=True):
 
 def read_header(source: Source, directory: Directory, layout: Layout) -> TacoHeader | None:
     """The header at the start of the file; None if its local header is not complete."""
-    found = read_local(source, 0)
-    if found is None:
+    if (found := read_local(source, 0)) is None:
         return None
     local, name, extra, start = found.local, found.name, found.extra, found.begin
     plain = local.method == STORED and local.stored == local.size == PAYLOAD_SIZE and not local.flags & ENCRYPTED
@@ -178,16 +177,13 @@ def target_member(directory: Directory, entry: tuple[int, int]) -> int | None:
 
 def target_text(directory: Directory, size: int, entry: tuple[int, int]) -> str:
     """What an entry points to, for display."""
-    member = target_member(directory, entry)
-    if member is not None:
+    if (member := target_member(directory, entry)) is not None:
         return f"the data of {brief(directory.members.path(member))}"
     offset, length = entry
     stop = offset + length
     if stop > size:
         return "outside this file" if offset >= size else "begins in this file and ends outside"
-    if offset < HEADER_SIZE and length:
-        return "in the header itself"
-    return ELSEWHERE
+    return "in the header itself" if offset < HEADER_SIZE and length else ELSEWHERE
 
 
 def payload_field(source: Source, header: TacoHeader, span: Span, targets: tuple[str, ...], member: int) -> Field:
@@ -198,8 +194,7 @@ def payload_field(source: Source, header: TacoHeader, span: Span, targets: tuple
     )
     for index in range(MAX_ENTRIES):
         at = 4 + index * _ENTRY_SIZE
-        piece = data[at : at + _ENTRY_SIZE]
-        if piece:
+        if piece := data[at : at + _ENTRY_SIZE]:
             used = index < header.count
             children.append(_entry_field(index, piece, span.start + at, targets[index], used))
     note = f"{min(header.count, MAX_ENTRIES)} of {MAX_ENTRIES} entries in use"

@@ -112,8 +112,7 @@ def _run_tacozip(trace: Recorder) -> None:
 def _read_as_tacoreader(trace: Recorder) -> None:
     """The entries are METADATA/level0.parquet and so on and, last, COLLECTION.json inside the archive."""
     trace.lists = False
-    entries = _parse_header(trace)
-    if not entries:
+    if not (entries := _parse_header(trace)):
         raise trace.reject("follow the entries", (41, 157), "No entry, so there is no COLLECTION.json to read.")
     for at, (offset, length) in enumerate(entries[:-1]):
         _read_level(trace, at, offset, length)
@@ -141,8 +140,7 @@ def _content(trace: Recorder, name: str, offset: int, length: int) -> bytes:
 
 def _read_level(trace: Recorder, at: int, offset: int, length: int) -> None:
     name = f"METADATA/level{at}.parquet"
-    data = _content(trace, name, offset, length)
-    if not data:
+    if not (data := _content(trace, name, offset, length)):
         return
     if len(data) < 3 * len(_PARQUET) or not data.startswith(_PARQUET) or not data.endswith(_PARQUET):
         span = (offset, offset + length)

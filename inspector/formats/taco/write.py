@@ -181,8 +181,7 @@ def header_edit(archive: Archive, entries: Sequence[tuple[int, int]], count: int
 
 def payload_edit(archive: Archive, payload: bytes, label: str) -> Edit:
     """The three writes, in order, that set the payload (116 bytes) and both CRCs. Raises EditError and SourceError."""
-    reasons = why_not_editable(archive)
-    if reasons:
+    if reasons := why_not_editable(archive):
         raise EditError(reasons)
     header = _header(archive)
     assert header is not None
@@ -228,8 +227,7 @@ def _number(index: int, what: str, number: int) -> bytes:
 
 def why_not_editable(archive: Archive) -> str:
     """Why the header cannot be edited in place; empty if it can."""
-    header = _header(archive)
-    if header is None:
+    if (header := _header(archive)) is None:
         return "There is no TACO header to edit: the file does not begin with a whole local file header."
     reasons = [*header.obstacles, *_central_obstacles(archive.source, header)]
     if header.count > MAX_ENTRIES:

@@ -121,8 +121,7 @@ class Rehearsal(Disk):
         return self.lstat(self._open[descriptor]) if descriptor in self._open else super().fstat(descriptor)
 
     def read(self, descriptor: int, length: int, offset: int) -> bytes:
-        path = self._open.get(descriptor)
-        if path is None:
+        if (path := self._open.get(descriptor)) is None:
             return super().read(descriptor, length, offset)
         if path == self.path:
             return self.table.read(offset, length)

@@ -328,8 +328,7 @@ class BlockCache:
         blocks: list[bytes] = []
         try:
             for number in range(first, last):
-                block = self._blocks.get(self._owner, number)
-                if block is None:
+                if (block := self._blocks.get(self._owner, number)) is None:
                     if found is None or number >= found.end:
                         with self._changed:
                             found = self._pass_for(number, last)
@@ -441,8 +440,7 @@ class BlockCache:
         """A block once it has arrived; None if the pass does not give it. Raises what ended its request."""
         while True:
             with self._changed:
-                block = self._blocks.get(self._owner, number)
-                if block is not None:
+                if (block := self._blocks.get(self._owner, number)) is not None:
                     self._move(found, number + 1)
                     return block
                 flight = next((each for each in found.flights if each.first <= number < each.stop), None)

@@ -197,8 +197,7 @@ class S3Prefix:
     def open(self, location: str) -> Source:
         """A listed object needs no request before its first byte is read."""
         address = parse(location)
-        head = self._beside.known(address)
-        if head is None:
+        if (head := self._beside.known(address)) is None:
             return open_object(self._client, address, self.log, tail=False, sparing=self._sparing)
         source = S3Source(self._client, address, head, self.log, self._beside, sparing=self._sparing)
         source.expect(0, FIRST_BYTES)

@@ -88,8 +88,7 @@ def head_of(answer: Any) -> Head:
     status = (answer.get("ResponseMetadata") or {}).get("HTTPStatusCode")
     if value is None and status != _PARTIAL:
         return Head(length, etag, version, modified, length=length)
-    found = _RANGE.fullmatch(str(value).strip())
-    if found is None:
+    if (found := _RANGE.fullmatch(str(value).strip())) is None:
         return Head(-1, etag, version, modified, True, length=length)
     first, last, total = found.groups()
     size = -1 if total == "*" else int(total)

@@ -105,8 +105,7 @@ class Siblings:
             raise self._hidden[address]
         if address in self._known:
             return self._known[address]
-        prefix = self._listing(address)
-        if prefix is None:
+        if (prefix := self._listing(address)) is None:
             prefix = Address(near.bucket, _stem(near.key))
             self._list(prefix)
         last = self._listed[prefix]
@@ -323,11 +322,9 @@ class S3Source(RemoteSource):
         if not self.address.key.endswith(instead_of):
             return None
         address = Address(self.address.bucket, self.address.key.removesuffix(instead_of) + suffix)
-        head = self._beside.find(address, self.address)
-        if head is None:
+        if (head := self._beside.find(address, self.address)) is None:
             return None
-        found = self._beside.sources.get(address)
-        if found is None:
+        if (found := self._beside.sources.get(address)) is None:
             found = S3Source(self._client, address, head, self.log, self._beside, sparing=self.sparing)
             self._beside.sources[address] = found
         return found
@@ -492,8 +489,7 @@ def _with_size(client: Transport, address: Place, head: Head, log: RequestLog) -
 def listed_object(client: Client, address: Address, log: RequestLog, *, sparing: bool = False) -> S3Source | None:
     """The object at ``address`` if it is in a new listing, with its siblings; reads no bytes. Raises S3Error."""
     beside = Siblings(client, log)
-    head = beside.listed_near(address)
-    if head is None:
+    if (head := beside.listed_near(address)) is None:
         return None
     source = S3Source(client, address, head, log, beside, sparing=sparing)
     source.expect(0, FIRST_BYTES)

@@ -90,8 +90,7 @@ def waiting_for_answers(patience: WaitLimits) -> Iterator[None]:
 
 def check_deadline() -> None:
     """Raise Overdue if this thread's request is past its deadline; also called while sending."""
-    wanted = _wait.get()
-    if wanted is not None:
+    if (wanted := _wait.get()) is not None:
         wanted.check_deadline()
 
 
@@ -110,8 +109,7 @@ class _WatchedReader(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Raises what a socket raises, with its timeout, and RequestCancelled and AnswerTimeout."""
-        wanted = _wait.get()
-        if wanted is None:
+        if (wanted := _wait.get()) is None:
             return int(self._socket.recv_into(buffer))
         began = time.monotonic()
         wanted.check_deadline()

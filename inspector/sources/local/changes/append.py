@@ -336,13 +336,12 @@ def _now(file: LockedFile, offset: int, header: bytes) -> bytes:
 
 def _headers_fit(file: LockedFile, last: _Headers) -> bool:
     """Whether each byte of the headers is the one before or the one after."""
-    for offset, before, after in last.headers:
-        now = _now(file, offset, after)
-        if not len(now) == len(before) == len(after):
-            return False
-        if any(byte not in known for byte, *known in zip(now, before, after, strict=True)):
-            return False
-    return True
+    there = [(_now(file, offset, after), before, after) for offset, before, after in last.headers]
+    return all(
+        len(now) == len(before) == len(after)
+        and all(byte in known for byte, *known in zip(now, before, after, strict=True))
+        for now, before, after in there
+    )
 
 
 def _proved_end(file: LockedFile, begun: _Begun, records: Sequence[object], last: _Headers) -> int:

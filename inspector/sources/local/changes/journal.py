@@ -171,8 +171,7 @@ def _may_be_of(status: os.stat_result, place: Path, disk: Disk, *, beside: bool)
 
 def require_settled(file: LockedFile) -> None:
     """Raise EditError if an earlier change of the file was interrupted, or OSError if that cannot be told."""
-    place = find(file.path, file.disk)
-    if place is None:
+    if (place := find(file.path, file.disk)) is None:
         return
     way = "Open it again, and finish that change or roll it back first."
     try:

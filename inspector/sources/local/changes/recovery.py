@@ -123,10 +123,8 @@ def forget(path: Path, disk: Disk = DISK) -> str:
 def _recover(path: Path, disk: Disk, step: Callable[[LockedFile, Journal], None], done: str) -> str:
     with locked(path, disk) as file:
         try:
-            place = find(file.path, disk)
-            if place is None:
-                killed = killed_append(file)
-                if killed is None:
+            if (place := find(file.path, disk)) is None:
+                if (killed := killed_append(file)) is None:
                     return _nothing_pending(path)
                 edit = killed.finish if step is redo else killed.take_back
                 if edit is None:
@@ -253,8 +251,7 @@ def _is_untouched(file: LockedFile, place: Path, data: bytes) -> bool:
     """
     if place not in journal_paths(file.path):
         return False
-    last = next(stored_changes(file.path, file.disk), None)
-    if last is None:
+    if (last := next(stored_changes(file.path, file.disk), None)) is None:
         return not data
     patches = [(patch.offset, patch.old) for patch in last.edit.patches]
     stored = content(last.place, file.disk).partition(b"\n")[2]
