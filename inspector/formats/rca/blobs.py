@@ -29,8 +29,7 @@ MAX_NAME_BYTES = 65_535
 """The longest name that is kept, in bytes."""
 
 MAX_BATCH_BLOBS = 256
-_MANY = 1024
-"""Empty blobs that are passed over at once."""
+
 _SHORT_NAME_BYTES = 255
 """A name of so many bytes at most can be neither too long nor too deep, in bytes."""
 _CAPPED_TYPES = {
@@ -149,18 +148,12 @@ class Decoding:
 
     def _empty(self, block: int, last: int) -> int:
         """Pass over neighbouring blobs without a payload, as one: a file of zeros is a blob in every byte."""
-        blocks, first = self._blocks, block
-        stop = last if blocks.whole(last - 1) else last - 1
-        while (
-            block + _MANY <= stop
-            and blocks.payloads[block : block + _MANY] == blocks.edges[block + 1 : block + _MANY + 1]
-            and blocks.types.count(BLOB, block, block + _MANY) == _MANY
-        ):
-            block += _MANY
-        while block < stop and blocks.payloads[block] == blocks.edges[block + 1] and blocks.types[block] == BLOB:
-            block += 1
-        self._unterminated(first, block)
-        return block
+        types, payloads, edges = self._blocks.types, self._blocks.payloads, self._blocks.edges
+        stop = last if self._blocks.whole(last - 1) else last - 1
+        others = (at for at in range(block, stop) if payloads[at] != edges[at + 1] or types[at] != BLOB)
+        following = next(others, stop)
+        self._unterminated(block, following)
+        return following
 
     def _unterminated(self, first: int, last: int) -> None:
         """Report the blobs ``[first, last)``, none of which has a name."""

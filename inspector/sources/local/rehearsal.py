@@ -95,20 +95,15 @@ class Rehearsal(Disk):
         return self.status if path == self.path else super().lstat(path)
 
     def open(self, path: Path, flags: int) -> int:
-        if path == self.path or path in self._made:
-            if path in self._made and flags & os.O_EXCL:
-                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
-            return self._opened(path)
-        if flags & os.O_ACCMODE == os.O_RDONLY:
-            return super().open(path, flags)
-        if flags & os.O_EXCL and path.exists() and path not in self._removed:
+        is_known = path == self.path or path in self._made
+        if flags & os.O_EXCL and (is_known or (path.exists() and path not in self._removed)):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
-        self._made[path] = bytearray()
-        self._removed.discard(path)
-        self.journalled |= path in journal_paths(self.path)
-        return self._opened(path)
-
-    def _opened(self, path: Path) -> int:
+        if not is_known and flags & os.O_ACCMODE == os.O_RDONLY:
+            return super().open(path, flags)
+        if not is_known:
+            self._made[path] = bytearray()
+            self._removed.discard(path)
+            self.journalled |= path in journal_paths(self.path)
         self._next += 1
         self._open[self._next] = path
         return self._next
@@ -193,9 +188,8 @@ class _RehearsedFile(FileSource):
 
 def _status(real: os.stat_result, size: int, *, inode: int | None = None) -> os.stat_result:
     """A status like the real one, of a writable file with another size; ``inode`` is that of another file."""
-    mode, own, names = real.st_mode | stat.S_IWUSR, real.st_ino, real.st_nlink
-    if inode is not None:
-        own, names = inode, 1
+    mode = real.st_mode | stat.S_IWUSR
+    own, names = (real.st_ino, real.st_nlink) if inode is None else (inode, 1)
     seconds = (int(real.st_atime), int(real.st_mtime), int(real.st_ctime))
     return os.stat_result(
         (mode, own, real.st_dev, names, real.st_uid, real.st_gid, size, *seconds),

@@ -230,8 +230,7 @@ def next_address(url: str, location: str, address: WebAddress) -> str:
     """The address that a redirect leads to. Raises S3Error if it is not followed."""
     shown = visible(address.location)
     try:
-        new = urljoin(url, location)
-        parts = urlsplit(new)
+        parts = urlsplit(urljoin(url, location))
         host = parts.hostname
     except ValueError:
         parts, host = urlsplit(""), None

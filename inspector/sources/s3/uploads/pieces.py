@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from inspector.core.edit import Edit
@@ -77,10 +78,5 @@ def bytes_sent(pieces: Sequence[Piece]) -> int:
 
 def merged(pieces: Sequence[Piece]) -> list[Piece]:
     """Adjacent pieces of the same kind, merged."""
-    found: list[Piece] = []
-    for piece in pieces:
-        if found and found[-1].copied == piece.copied:
-            found[-1] = Piece(found[-1].start, piece.stop, piece.copied)
-        else:
-            found.append(piece)
-    return found
+    groups = (list(group) for _, group in groupby(pieces, key=lambda piece: piece.copied))
+    return [Piece(group[0].start, group[-1].stop, group[0].copied) for group in groups]
