@@ -328,7 +328,7 @@ def earlier_index(archive: Archive, end: int, progress: Progress) -> Index | Non
     if not fits or not OPENING.match(head(source, span)):
         return None
     index = read_index(source, span, progress)
-    listed = {(index.name(at), index.starts[at], index.stops[at]) for at in range(len(index))}
+    listed = {(index.path(at), index.starts[at], index.stops[at]) for at in range(len(index))}
     kept = all(
         members.starts[each] >= end
         or not members.stored(each)

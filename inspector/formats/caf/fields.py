@@ -101,9 +101,9 @@ def index_field(source: Source, index: Index, member_of: Callable[[int], int]) -
         whole = data[:1] == b'"' and len(data) == part.span.size
         value = Field(visible(part.key), Kind.TEXT, (part.span,), visible(unquoted(data) if whole else data))
         inside.append(_files(source, index, part, member_of) if part.key == b"files" else value)
-    if index.unread is not None:
+    if index.unparsed is not None:
         inside.append(
-            Field("not read", Kind.GARBAGE, (index.unread,), note="The rest of the index could not be parsed.")
+            Field("not read", Kind.GARBAGE, (index.unparsed,), note="The rest of the index could not be parsed.")
         )
     note = f"JSON, {count(len(index), 'entry', 'entries')}, {in_bytes(index.span.size)}."
     children = tile(inside, (index.span,), Kind.SYNTAX)
@@ -116,9 +116,9 @@ def _files(source: Source, index: Index, part: Part, member_of: Callable[[int], 
     if part.last == part.first:
         return Field("files", INDEX, (part.span,), note=note)
     # The rows own all bytes of their parent, so the braces around the entries stay outside "files".
-    starts = index.positions if (part.first, part.last) == (0, len(index)) else index.positions[part.first : part.last]
+    starts = index.heads if (part.first, part.last) == (0, len(index)) else index.heads[part.first : part.last]
     stop = part.span.stop
-    if source.read(stop - 1, 1) == b"}" and index.unread is None:
+    if source.read(stop - 1, 1) == b"}" and index.unparsed is None:
         stop -= 1
     stop = max(stop, starts[-1] + 1)
 
@@ -133,10 +133,10 @@ def _files(source: Source, index: Index, part: Part, member_of: Callable[[int], 
 def _entry_roles(index: Index, part: Part) -> int | Sequence[int]:
     """The roles of the entries of a part: only marked entries and the last one can hold unparsed bytes."""
     marks = index.marks[part.first : part.last]
-    if index.unread is None and not any(marks):
+    if index.unparsed is None and not any(marks):
         return _ENTRY_ROLES
     roles = array("I", (_ENTRY_ROLES | (_UNREAD if mark else 0) for mark in marks))
-    roles[-1] |= 0 if index.unread is None else _UNREAD
+    roles[-1] |= 0 if index.unparsed is None else _UNREAD
     return roles
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, chain, islice
 from operator import lt, sub
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from inspector.core.finding import FindingType, Severity
 from inspector.core.member import LARGEST, UNREADABLE, Members
@@ -113,14 +113,15 @@ def _read_entries(source: Source, index: Index, at: int, stop: int, progress: Pr
         has_minus = b"-" in data and (0 in starts or 0 in stops) and _MINUS.search(data)
         if irregular or len(index.starts) > MAX_MEMBERS or has_minus:
             return False
-        index.positions.frombytes((quotes[::_QUOTES_PER_ENTRY] + at).astype(np.uint64).tobytes())
+        index.heads.frombytes((quotes[::_QUOTES_PER_ENTRY] + at).astype(np.uint64).tobytes())
         # Names stand between the first two quotes of their entries, as they are where nothing is escaped.
         if b"\\" not in data:
             lengths = quotes[1::_QUOTES_PER_ENTRY] - quotes[::_QUOTES_PER_ENTRY] - 1
         else:
             lengths = np.fromiter((len(name.encode()) for name in entries), np.int64, len(entries))
-        index.name_stops.frombytes((np.cumsum(lengths) + len(index.names)).astype(np.uint64).tobytes())
-        index.names += names
+        index.path_stops.frombytes((np.cumsum(lengths) + len(index.paths)).astype(np.uint64).tobytes())
+        index.paths += names
+        index.marks.frombytes(bytes(len(entries)))
         all_hashes.fromlist(list(map(hash, entries)))
         at += len(data)
         progress.advance(len(data))
@@ -163,7 +164,6 @@ class _Reader:
         self.progress = progress
         self.scanner = Scanner(data)
         self.index = Index(Span(base, base + len(data)))
-        self.advanced = 0
         self.first: dict[bytes, int] = {}
         self.ahead = -1
 
@@ -178,14 +178,14 @@ class _Reader:
                 self.parse(self.entries_without_frame)
         except _TooManyMembers:
             rest = Span(scanner.at, len(self.data))
-            index.unread = self.span(*rest)
+            index.unparsed = self.span(*rest)
             self.report(
                 codes.TOO_MANY_MEMBERS,
                 f"The index lists more than {MAX_MEMBERS:,} members. Only the first {len(index):,} are shown.",
                 rest,
             )
         self.report_deviations()
-        self.progress.advance(len(self.data) - self.advanced)
+        self.progress.advance(len(self.data) - self.progress.done)
         return index
 
     # ---- problems ------------------------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ class _Reader:
             reading()
         except Malformed as problem:
             self.report_malformed(problem, None if len(self.index) else first_entry(self.data))
-            self.index.unread = self.span(problem.at, len(self.data))
+            self.index.unparsed = self.span(problem.at, len(self.data))
 
     def document(self) -> None:
         seen: set[bytes] = set()
@@ -294,7 +294,7 @@ class _Reader:
         part = Part(b"files", self.span(start, start))
         index.parts = [each for each in index.parts if each.key != b"files" and each.span.stop <= part.span.start]
         index.parts.append(part)
-        index.unread = None
+        index.unparsed = None
         self.scanner.at = start
         try:
             self.entries()
@@ -341,13 +341,13 @@ class _Reader:
     def plain_entries(self) -> None:
         """Read consecutive entries in the usual form, up to the first that differs."""
         scanner, match, index, first = self.scanner, _PLAIN.match, self.index, self.first
-        add, base = index.add, self.base
+        base = self.base
         while found := match(self.data, scanner.at):
             key, start, stop = found.groups()
             name = key[1:-1]
             if first.setdefault(name, len(index)) != len(index):
                 name = self.named(Span(*found.span(1)))
-            add(base + found.start(1), name, int(start), int(stop))
+            index.append(name, int(start), int(stop), head=base + found.start(1))
             scanner.at = found.end()
             if not len(index) % _ENTRIES_PER_STEP:
                 self.advance()
@@ -356,8 +356,7 @@ class _Reader:
 
     def advance(self) -> None:
         """Advance the progress to the cursor."""
-        self.progress.advance(self.scanner.at - self.advanced)
-        self.advanced = self.scanner.at
+        self.progress.advance(self.scanner.at - self.progress.done)
 
     def named(self, key: Span) -> bytes:
         """The name in an entry's key. Reports a duplicate."""
@@ -365,7 +364,7 @@ class _Reader:
         entry = len(self.index)
         earlier = self.first.setdefault(name, entry)
         if earlier != entry and len(self.index.problems) < MAX_PROBLEMS:
-            at = self.index.positions[earlier]
+            at = self.index.heads[earlier]
             self.report(
                 codes.DUPLICATE_NAME,
                 f"The name '{brief(name)}' is a duplicate: the index also has it at byte {grouped(at)}. Most readers "
@@ -388,7 +387,7 @@ class _Reader:
             start, stop = numbers.get(b"start_byte"), numbers.get(b"end_byte")
             marks = UNREADABLE if start is None or stop is None else 0
             start = LARGEST if start is None else start
-            self.index.add(self.base + key.start, name, start, start if stop is None else stop, marks)
+            self.index.append(name, start, start if stop is None else stop, head=self.base + key.start, marks=marks)
 
     def numbers(self, shown: str, numbers: dict[bytes, int | None]) -> None:
         scanner, entry = self.scanner, len(self.index)
@@ -482,44 +481,31 @@ class Part(Struct):
     last: int = 0
 
 
-class Index(Struct):
-    """The entries of an index, in its own order.
+class Index(Members):
+    """The entries of an index, in its own order, as members: those of the archive where its data are in that order.
 
-    ``positions`` are the file offsets of the entries' opening quotes, ``starts`` and ``stops`` the ranges they give
-    (half-open), ``marks`` the members' marks, ``unread`` the rest of the index if it could not be parsed to its end.
+    ``heads`` are the file offsets of the entries' opening quotes, ``starts`` and ``stops`` the ranges they give
+    (half-open), ``unparsed`` the rest of the index if it could not be parsed to its end.
     """
 
-    span: Span
-    names: bytearray = field(default_factory=bytearray)
-    name_stops: array[int] = field(default_factory=lambda: array("Q"))
-    starts: array[int] = field(default_factory=lambda: array("Q"))
-    stops: array[int] = field(default_factory=lambda: array("Q"))
-    marks: array[int] = field(default_factory=lambda: array("B"))
-    positions: array[int] = field(default_factory=lambda: array("Q"))
-    parts: list[Part] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    unread: Span | None = None
+    heads: array[int]
+    marks: array[int]
+
+    def __init__(self, span: Span) -> None:
+        super().__init__(heads=True, marks=True)
+        self.span = span
+        self.parts: list[Part] = []
+        self.problems: list[Problem] = []
+        self.unparsed: Span | None = None
 
     @property
     def complete(self) -> bool:
         """Whether it was read to its end, and every entry as it stands there."""
         lost = any(each.what.code in _INCOMPLETE_CODES for each in self.problems)
-        return self.unread is None and not lost
+        return self.unparsed is None and not lost
 
     def __len__(self) -> int:
-        return len(self.positions)
-
-    def name(self, entry: int) -> bytes:
-        return bytes(self.names[self.name_stops[entry - 1] if entry else 0 : self.name_stops[entry]])
-
-    def add(self, position: int, name: bytes, start: int, stop: int, marks: int = 0) -> None:
-        """Append an entry. The caller has checked that the numbers fit into 64 bits."""
-        self.positions.append(position)
-        self.names += name
-        self.starts.append(start)
-        self.stops.append(stop)
-        self.marks.append(marks)
-        self.name_stops.append(len(self.names))
+        return len(self.heads)
 
 
 _MEMBERS_PER_BLOCK = 16_384
@@ -544,30 +530,25 @@ def archive_order(index: Index) -> Sequence[int]:
 
 
 def members_in(order: Sequence[int], index: Index) -> Members:
-    """The entries as members, in this order. Columns that are in order already are moved, not copied.
+    """The entries as members, in this order: the index itself where that is its own.
 
-    Afterwards only the positions and marks of the index are valid: other columns are emptied to save memory.
+    Afterwards only the heads and marks of an index in another order are valid: the rest is emptied to save memory.
     """
-    members = Members(heads=True, marks=any(index.marks))
     if isinstance(order, range):
-        members.paths, members.starts, members.stops = index.names, index.starts, index.stops
-        members.marks = index.marks if members.marks is not None else None
-        members.heads, members.path_stops = index.positions, index.name_stops
-        return members
+        return index
 
     def reordered(column: array[int]) -> array[int]:
         return array(column.typecode, map(column.__getitem__, order))
 
+    members = Members(heads=True, marks=True)
     members.starts, index.starts = reordered(index.starts), array("Q")
     for first in range(0, len(order), _MEMBERS_PER_BLOCK):
-        members.paths += b"".join(map(index.name, order[first : first + _MEMBERS_PER_BLOCK]))
-    sizes = array("Q", map(sub, index.name_stops, chain((0,), index.name_stops)))
-    index.names, index.name_stops = bytearray(), array("Q")
+        members.paths += b"".join(map(index.path, order[first : first + _MEMBERS_PER_BLOCK]))
+    sizes = array("Q", map(sub, index.path_stops, chain((0,), index.path_stops)))
+    index.paths, index.path_stops = bytearray(), array("Q")
     members.path_stops = array("Q", accumulate(map(sizes.__getitem__, order)))
     members.stops, index.stops = reordered(index.stops), array("Q")
-    members.heads = reordered(index.positions)
-    if members.marks is not None:
-        members.marks = reordered(index.marks)
+    members.heads, members.marks = reordered(index.heads), reordered(index.marks)
     return members
 
 

@@ -77,7 +77,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     if errors & {codes.TWO_ARCHIVES.code, codes.OVERWRITTEN.code}:
         return edits  # a salvage would copy the wrong bytes
     if errors and not any(errors <= each.fixes and not each.loses and not each.claim for each in edits):
-        last = salvage(archive, {index.positions[entry] for entry in context.broken()})
+        last = salvage(archive, {index.heads[entry] for entry in context.broken()})
         edits += [last] if last is not None else []
     return [*edits, *salvages_of_shifted(archive, index.span)]
 
@@ -108,15 +108,15 @@ class RepairContext(Struct, frozen=True):
         """The incomplete entries: unreadable ones, and those that never end."""
         index = self.index
         found = {entry for entry, mark in enumerate(index.marks) if mark & UNREADABLE}
-        hit = {bisect_right(index.positions, at) - 1 for at in self.malformed()}
+        hit = {bisect_right(index.heads, at) - 1 for at in self.malformed()}
         found.update(entry for entry in hit if entry >= 0 and self.end_of(entry) is None)
         return found
 
     def end_of(self, entry: int) -> int | None:
         """The end of an entry, after its closing brace; None if it never ends."""
         index = self.index
-        start = index.positions[entry]
-        stop = index.positions[entry + 1] if entry + 1 < len(index) else index.span.stop
+        start = index.heads[entry]
+        stop = index.heads[entry + 1] if entry + 1 < len(index) else index.span.stop
         scanner = Scanner(self.archive.source.read(start, stop - start))
         try:
             scanner.string()
@@ -135,7 +135,7 @@ class RepairContext(Struct, frozen=True):
 
     def named(self, entries: Iterable[int]) -> str:
         """Some names of entries."""
-        names = [self.index.name(each) for each in sorted(entries)]
+        names = [self.index.path(each) for each in sorted(entries)]
         return listed(names, len(names), MAX_NAMES)
 
     def replaced(
@@ -251,7 +251,7 @@ def _close(context: RepairContext) -> Repair | None:
     ends = ((entry, context.end_of(entry)) for entry in range(len(index) - 1, -1, -1))
     last, stop = next(((entry, end) for entry, end in ends if end is not None), (-1, 0))
     files = next((at for at, part in enumerate(index.parts) if part.key == b"files"), None)
-    if len(context.malformed()) != 1 or index.unread is None or last < 0 or files is None:
+    if len(context.malformed()) != 1 or index.unparsed is None or last < 0 or files is None:
         return None
     kept = range(last + 1)
     closing = b"".join(b"," + entry(*each) for each in _unlisted(context, kept)) + b"}"
@@ -294,7 +294,7 @@ def _rewrite(context: RepairContext) -> Repair | None:
     """Write a new index of the complete entries, in the form of the published writer."""
     index, broken, malformed = context.index, context.broken(), bool(context.malformed())
     kept = [entry for entry in range(len(index)) if entry not in broken]
-    strict = all(in_json(index.name(entry)) == index.name(entry) for entry in kept)
+    strict = all(in_json(index.path(entry)) == index.path(entry) for entry in kept)
     # Every reader can parse an index that is not malformed: it tells more about a broken entry than a new one would.
     if not kept or not (malformed or (strict and not broken)):
         return None
@@ -306,7 +306,7 @@ def _rewrite(context: RepairContext) -> Repair | None:
     )
     loses = (*(_lost(context, kept) if malformed else ()), *context.unwritten)
     title = f"Rewrite the index at byte {grouped(start)} with its {count(len(kept), 'entry', 'entries')}"
-    new = context.new_index([*((index.name(each), index.starts[each], index.stops[each]) for each in kept), *unlisted])
+    new = context.new_index([*((index.path(each), index.starts[each], index.stops[each]) for each in kept), *unlisted])
     fixes = context.fixed | {_NOT_STRICT} if strict else context.fixed
     claim = claim if unlisted and not broken else ""
     lossless = "Every entry of the index is written again."
@@ -362,7 +362,7 @@ def _set_ranges(context: RepairContext) -> Iterator[Repair]:
     title = f"Set {verb(len(ranges), 'the range', 'the ranges')} of {context.named(ranges)} to what the others leave"
     claim = (
         "Members follow one another without gaps, as the specification says: then "
-        f"'{visible(index.name(first))}' is bytes {grouped(start)} to {grouped(stop)}{more}."
+        f"'{visible(index.path(first))}' is bytes {grouped(start)} to {grouped(stop)}{more}."
     )
     yield from _with_ranges(context, ranges, "caf-set-ranges", title, claim)
 
@@ -394,12 +394,12 @@ def _with_ranges(
     context: RepairContext, ranges: Mapping[int, Span], code: str, title: str, claim: str
 ) -> Iterator[Repair]:
     """Rewrite the entries with these ranges; the others stay as they are."""
-    span, positions = context.index.span, context.index.positions
+    span, positions = context.index.span, context.index.heads
     data = bytearray(context.archive.source.read(span.start, span.size))
     for position in sorted(ranges, reverse=True):
         if (end := context.end_of(position)) is None:
             return
-        new = entry(context.index.name(position), *ranges[position])
+        new = entry(context.index.path(position), *ranges[position])
         data[positions[position] - span.start : end - span.start] = new
     first = positions[min(ranges)]
     fixes = context.codes & (_RANGE_CODES | {_GAP, _OVERLAP})
@@ -426,7 +426,7 @@ def _shift_ends(context: RepairContext) -> Repair:
 def _move_ranges(context: RepairContext) -> Repair:
     index, every = context.index, range(len(context.index))
     size = first_archive_size(context.archive.source, context.rows(every))
-    new = context.new_index((index.name(each), index.starts[each] + size, index.stops[each] + size) for each in every)
+    new = context.new_index((index.path(each), index.starts[each] + size, index.stops[each] + size) for each in every)
     title = f"Rewrite the index at byte {grouped(index.span.start)} with every number {grouped(size)} larger"
     claim = (
         f"The first {in_bytes(size)} of the file are an archive of their own, and the index counts from its end. "

@@ -34,8 +34,8 @@ def fast_index(data: bytes) -> Index | None:
 
 
 def said(index: Index) -> tuple[object, ...]:
-    marks = [index.marks[entry] if len(index.marks) else 0 for entry in range(len(index))]
-    return index.names, index.name_stops, index.starts, index.stops, index.positions, index.parts, index.span, marks
+    columns = index.paths, index.path_stops, index.starts, index.stops, index.heads, index.marks
+    return *columns, index.parts, index.span
 
 
 @pytest.mark.parametrize("layout", [{}, {"indent": 2}, {"separators": (",", ":")}])

@@ -12,7 +12,7 @@ from inspector.operations.create.creating_rca import RcaOptions, make
 from inspector.operations.create.inputs import Input
 from inspector.operations.create.rca_writing import grow
 from inspector.operations.edit.plan_repairs import plan
-from inspector.sources.local.disk_calls import Disk
+from inspector.sources.local.disk_calls import DISK, Disk
 from tests.formats.rca import build
 from tests.formats.rca.checking import bad, checked
 from tests.formats.rca.decoding import content
@@ -47,7 +47,7 @@ def create(
 
 
 def append(
-    path: Path, blobs: Sequence[build.Blob], disk: Disk | None = None, options: RcaOptions | None = None
+    path: Path, blobs: Sequence[build.Blob], disk: Disk = DISK, options: RcaOptions | None = None
 ) -> Created:
     return grow(path, given(blobs), options or RcaOptions(), Progress(), disk)
 
