@@ -46,9 +46,7 @@ def create(
     return make(path, given(blobs), options or RcaOptions(), Progress(), overwrite=overwrite)
 
 
-def append(
-    path: Path, blobs: Sequence[build.Blob], disk: Disk = DISK, options: RcaOptions | None = None
-) -> Created:
+def append(path: Path, blobs: Sequence[build.Blob], disk: Disk = DISK, options: RcaOptions | None = None) -> Created:
     return grow(path, given(blobs), options or RcaOptions(), Progress(), disk)
 
 
