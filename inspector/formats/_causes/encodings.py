@@ -78,10 +78,6 @@ def _from_base32(data: bytes) -> bytes:
     return base64.b32decode(digits + b"=" * (-len(digits) % 8))
 
 
-def _from_hex_dump(data: bytes) -> bytes:
-    return binascii.unhexlify(b"".join(_XXD_LINE.findall(data)).replace(b" ", b""))
-
-
 def _from_uu(data: bytes) -> bytes:
     body = _UU_BODY.match(data)
     return b"".join(map(binascii.a2b_uu, body[1].splitlines())) if body else b""
@@ -101,10 +97,6 @@ def _from_numbers(data: bytes) -> bytes:
     return bytes(
         int(each, 16 if each[1:2].lower() == b"x" else 10) for each in _NUMBERS.findall(data, data.find(b"{") + 1)
     )
-
-
-def _from_percents(data: bytes) -> bytes:
-    return unquote_to_bytes(data.strip()) if data.isascii() else b""
 
 
 def _is_base64(head: bytes, middle: bytes, tail: bytes) -> bool:
@@ -128,7 +120,12 @@ def _is_literal(head: bytes, middle: bytes, tail: bytes) -> bool:  # noqa: ARG00
 
 ENCODINGS = (
     Encoding("uuencoded text", "uudecode", lambda head, *_: _UU.match(head), (_from_uu,)),
-    Encoding("a hex dump", "xxd -r {name} > DECODED", lambda head, *_: _XXD.match(head), (_from_hex_dump,)),
+    Encoding(
+        "a hex dump",
+        "xxd -r {name} > DECODED",
+        lambda head, *_: _XXD.match(head),
+        (lambda data: binascii.unhexlify(b"".join(_XXD_LINE.findall(data)).replace(b" ", b"")),),
+    ),
     Encoding(
         "hexadecimal text",
         "xxd -r -p {name} > DECODED",
@@ -176,7 +173,7 @@ ENCODINGS = (
         "percent-encoded text",
         "urllib.parse.unquote_to_bytes of Python",
         lambda head, *_: head.isascii() and len(_PERCENT.findall(head)) >= MIN_ESCAPES and b"\n" not in head,
-        (_from_percents,),
+        (lambda data: unquote_to_bytes(data.strip()) if data.isascii() else b"",),
     ),
 )
 """The first that matches is it."""

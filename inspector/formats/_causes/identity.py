@@ -6,7 +6,7 @@ import bz2
 import lzma
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -505,39 +505,34 @@ def _wide(file: _File) -> FoundCause | None:
     return FoundCause(Cause.TEXT_MODE, message, (Span(0, file.source.size),))
 
 
-class _Order(NamedTuple):
-    """A wrong order of bytes: those of each word, in their order by ``places``, were written one after the other."""
-
-    places: tuple[int, ...]
-    what: str
-    command: str
-
-
-BYTE_ORDERS = (
-    _Order((1, 0), "The two bytes of every pair changed places", "dd conv=swab"),
-    _Order(
+BYTE_ORDERS: tuple[tuple[tuple[int, ...], str, str], ...] = (
+    ((1, 0), "The two bytes of every pair changed places", "dd conv=swab"),
+    (
         (3, 2, 1, 0),
         "The four bytes of every word of 32 bits are in reverse order",
         "objcopy -I binary -O binary --reverse-bytes=4",
     ),
-    _Order(
+    (
         (7, 6, 5, 4, 3, 2, 1, 0),
         "The eight bytes of every word of 64 bits are in reverse order",
         "objcopy -I binary -O binary --reverse-bytes=8",
     ),
-    _Order((2, 3, 0, 1), "The two halves of every word of 32 bits changed places", ""),
-    _Order((4, 5, 6, 7, 0, 1, 2, 3), "The two halves of every word of 64 bits changed places", ""),
+    ((2, 3, 0, 1), "The two halves of every word of 32 bits changed places", ""),
+    ((4, 5, 6, 7, 0, 1, 2, 3), "The two halves of every word of 64 bits changed places", ""),
 )
-"""Each order undoes itself."""
+"""Wrong orders of bytes: those of each word, in their order by these places, were written one after the other.
+
+Then what that is, and a command. Each order undoes itself.
+"""
 
 
 def _swapped(file: _File) -> FoundCause | None:
     """The bytes of every word stand in the order of another machine."""
     if file.listed or len(file.head) < 512:
         return None
-    for order in BYTE_ORDERS:
+    for places, how, command in BYTE_ORDERS:
         at = len(file.tail) - file.source.size
-        head, tail = reordered(file.head[:1_024], order), reordered(file.tail[at % len(order.places) :], order)
+        head, tail = reordered(file.head[:1_024], places), reordered(file.tail[at % len(places) :], places)
         if head.startswith(b"PK\3\4") or head[257:262] == b"ustar":
             what = f'begins with "{"PK" if head.startswith(b"PK") else "ustar"}" if they are swapped back'
         elif b'"start_byte"' in tail:
@@ -545,21 +540,21 @@ def _swapped(file: _File) -> FoundCause | None:
         else:
             what = damage_of(file.archive).turned(file.head, head)
         if what:
-            how = f"Swap them back in a copy ({order.command}), or copy it again" if order.command else "Copy it again"
+            undo = f"Swap them back in a copy ({command}), or copy it again" if command else "Copy it again"
             message = (
-                f"{order.what} in this file. It {what}. Copies between machines of another byte order do that, and "
-                f"devices read with a driver for one. {how}."
+                f"{how} in this file. It {what}. Copies between machines of another byte order do that, and "
+                f"devices read with a driver for one. {undo}."
             )
             return FoundCause(Cause.BYTE_ORDER, message, (Span(0, file.source.size),))
     return None
 
 
-def reordered(data: bytes, order: _Order) -> bytes:
+def reordered(data: bytes, places: Sequence[int]) -> bytes:
     """The bytes of whole words in their own order; a rest stays."""
-    size = len(order.places)
+    size = len(places)
     whole = len(data) // size * size
     found = bytearray(data)
-    for at, place in enumerate(order.places):
+    for at, place in enumerate(places):
         found[at:whole:size] = data[place:whole:size]
     return bytes(found)
 

@@ -69,18 +69,14 @@ class _Look:
     def first(self, questions: Sequence[_Question]) -> Sequence[FoundCause]:
         """The answer to the first question that may be asked and has one."""
         for may_be_asked, ask in questions:
-            found = ask(self) if may_be_asked(self) else None
+            found = ask(self) if may_be_asked is None or may_be_asked(self) else None
             if found:
                 return (found,) if isinstance(found, FoundCause) else found
         return ()
 
 
-_Question = tuple[Callable[[_Look], bool], Callable[[_Look], FoundCause | Sequence[FoundCause] | None]]
-"""When it may be asked, and what is asked; the order is that of certainty and cost."""
-
-
-def _always(_: _Look) -> bool:
-    return True
+_Question = tuple[Callable[[_Look], bool] | None, Callable[[_Look], FoundCause | Sequence[FoundCause] | None]]
+"""When it may be asked, None for always, and what is asked; the order is that of certainty and cost."""
 
 
 def _text_mode(look: _Look) -> FoundCause | None:
@@ -96,22 +92,22 @@ def _holes(look: _Look) -> Sequence[FoundCause]:
 
 
 _BEFORE_FLIPS: tuple[_Question, ...] = (
-    (_always, lambda look: look.damage.rewritten(look.archive, look.progress)),
+    (None, lambda look: look.damage.rewritten(look.archive, look.progress)),
     # What a check has found already needs no more reading to tell the archives apart.
     (
         lambda look: look.may_read or look.damage.newer(look.archive) is not None,
         lambda look: joined(look.archive, look.progress),
     ),
-    (_always, lambda look: in_front(look.archive, look.progress)),
-    (_always, lambda look: look.damage.flipped_record(look.archive, look.progress)),
+    (None, lambda look: in_front(look.archive, look.progress)),
+    (None, lambda look: look.damage.flipped_record(look.archive, look.progress)),
 )
 _WHOLE_FILE: tuple[_Question, ...] = (
-    (_always, _text_mode),
+    (None, _text_mode),
     # Zeros among what follows the last record are not in the place of anything.
     (lambda look: not look.causes and look.damage.ends_itself, lambda look: trailing(look.archive)),
 )
 _PLACES: tuple[_Question, ...] = (
-    (_always, _holes),
+    (None, _holes),
     (lambda look: look.interrupted, lambda look: trailing(look.archive)),
     (lambda look: look.open, lambda look: doubled(look.archive, look.progress)),
     (lambda look: look.open, lambda look: swapped(look.archive, look.progress)),

@@ -19,7 +19,7 @@ from msgspec import Struct
 from inspector.core.archive import Archive
 from inspector.core.cause import Cause, FoundCause, wrong
 from inspector.core.damage import Landmark
-from inspector.core.finding import Finding, Severity
+from inspector.core.finding import Severity
 from inspector.core.numbers import in_bytes, verb
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
@@ -316,16 +316,13 @@ def truncated(archive: Archive) -> FoundCause | None:
         left = "the bytes before the cut are still there, but nothing left says which file they belong to."
     message = f"{first} {where} {reason} Copy or download it again, or fetch what follows byte {size:,}; {left}"
     start = page or max(0, size - 1)
-    return FoundCause(Cause.TRUNCATED, message, (Span(start, size),), tuple(_explained(archive)))
-
-
-def _explained(archive: Archive) -> Iterator[Finding]:
-    """What follows from a cut: all that is wrong, but for contents that lie before it and do not match a digest."""
-    near = archive.source.size
-    for each in wrong(archive):
-        if "mismatch" in each.code and each.spans and max(span.stop for span in each.spans) < near - 1:
-            continue
-        yield each
+    # Contents that lie before the cut and do not match a digest do not follow from it.
+    follows = (
+        each
+        for each in wrong(archive)
+        if "mismatch" not in each.code or max((span.stop for span in each.spans), default=size) >= size - 1
+    )
+    return FoundCause(Cause.TRUNCATED, message, (Span(start, size),), tuple(follows))
 
 
 def _server_text(archive: Archive) -> int:

@@ -288,10 +288,10 @@ _CONVERSIONS: tuple[tuple[Cause, str, Convert], ...] = (
     *(
         (
             Cause.BYTE_ORDER,
-            f"Put the bytes of every {8 * len(order.places)} bits back in their order",
-            partial(reordered, order=order),
+            f"Put the bytes of every {8 * len(places)} bits back in their order",
+            partial(reordered, places=places),
         )
-        for order in BYTE_ORDERS
+        for places, *_ in BYTE_ORDERS
     ),
 )
 """What undoes each cause, the likeliest first. Of those that fit none, the copy is no archive without an error."""

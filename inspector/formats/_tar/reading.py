@@ -17,6 +17,7 @@ from inspector.core.format import MemberError, MemberMetadata, ProbeResult
 from inspector.core.member import HOLES, SPECIAL, Member, Members
 from inspector.core.names import brief, visible
 from inspector.core.numbers import count, grouped, in_bytes
+from inspector.core.pieces import RepeatedSource
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks, blocks_of
 from inspector.core.span import Span
@@ -49,7 +50,6 @@ if TYPE_CHECKING:  # annotations only
 _HARD_LINK = b"1"
 MAX_SPARSE_BYTES = 1 << 40
 """The size of the largest sparse member that is read, with its holes."""
-_HOLE = bytes(1 << 18)
 _MTIME = PLACES["mtime"]
 
 
@@ -152,21 +152,14 @@ def _with_holes(source: Source, member: Member) -> Iterator[bytes]:
         raise MemberError(f"The map of the sparse file {name} {found.problem}.")
     at, place = 0, found.start
     for offset, size in found.extents:
-        yield from _zeros(offset - at)
+        yield from blocks(RepeatedSource(b"\0", offset - at), 0, offset - at)
         at, place = offset, place + size
         for piece in blocks(source, place - size, place):
             at += len(piece)
             yield piece
         if at < offset + size:
             return
-    yield from _zeros(member.size - at)
-
-
-def _zeros(size: int) -> Iterator[bytes]:
-    while size > 0:
-        piece = _HOLE[: min(size, len(_HOLE))]
-        size -= len(piece)
-        yield piece
+    yield from blocks(RepeatedSource(b"\0", member.size), at, member.size)
 
 
 def _own_header(source: Source, head: int) -> tuple[int, bytes, Overrides, int | None] | None:

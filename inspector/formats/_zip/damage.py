@@ -126,9 +126,8 @@ def _fronts(archive: Archive, progress: Progress) -> Sequence[int]:  # noqa: ARG
 def _is_older(source: Source, at: int) -> bool:
     """Whether the file ends as a ZIP does that began where the file begins, longer than what was written over it."""
     eocd = find_eocd(source)
-    if eocd is None or not eocd.exact or not eocd.consistent or eocd.directory is None or eocd.displacement:
-        return False
-    return eocd.directory.start >= at
+    ends = eocd is not None and eocd.exact and eocd.consistent and not eocd.displacement
+    return eocd is not None and eocd.directory is not None and ends and eocd.directory.start >= at
 
 
 def _expected_size(archive: Archive) -> int | None:

@@ -539,5 +539,5 @@ def _is_habit(central: Central, local: Local, local_extra: bytes, *, zip64_sizes
     if (large or zip64_sizes) and central.needed == ZIP64_VERSION > local.needed:
         return True
     if local.needed == ZIP64_VERSION > central.needed:
-        return any(record.identifier == ZIP64 for record in extra_records(local_extra))
+        return any(identifier == ZIP64 for identifier, *_ in extra_records(local_extra))
     return (local.needed, central.needed) == _VERSIONS_BY_MAVEN

@@ -35,23 +35,18 @@ _TEXT_AT = 5
 _HEAD = Struct("<HH")
 
 
-class ExtraRecord(NamedTuple):
-    """One record of an extra field: its Header ID and its data ``[start, stop)`` within the extra field."""
+def extra_records(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Yield the complete records of an extra field: Header ID, where the data begins in the extra field, and the data.
 
-    identifier: int
-    start: int
-    stop: int
-
-
-def extra_records(data: bytes) -> Iterator[ExtraRecord]:
-    """Yield the complete records of an extra field; bytes after the last are malformed or padding."""
+    Bytes after the last are malformed or padding.
+    """
     at = 0
     while at + 4 <= len(data):
         identifier, size = _HEAD.unpack_from(data, at)
         stop = at + 4 + size
         if stop > len(data):
             return
-        yield ExtraRecord(identifier, at + 4, stop)
+        yield identifier, at + 4, data[at + 4 : stop]
         at = stop
 
 
@@ -175,14 +170,21 @@ def extra_field(data: bytes, start: int, placeholders: tuple[bool, bool, bool], 
     children: list[Field] = []
     stop = 0
     wrong = {place for _, _, place, _ in extra_faults(data, local=local)}
-    for record in extra_records(data):
+    for identifier, begin, held in extra_records(data):
         if len(children) == MAX_RECORDS:
             rest = Span(start + stop, start + len(data))
             children.append(Field("records", EXTRA, (rest,), note="More records, too many to show one by one."))
             stop = len(data)
             break
-        children.append(_record_field(data, record, start, placeholders, wrong=record.start - 4 in wrong))
-        stop = record.stop
+        stop = begin + len(held)
+        parts = (
+            Part("Header ID", 2, Kind.NUMBER, digits=4),
+            Part("Data Size", 2, Kind.LENGTH),
+            *_data_parts(identifier, held, placeholders),
+        )
+        span = Span(start + begin - 4, start + stop)
+        inner, note = fields_of(parts, data[begin - 4 : stop], span.start), _malformed(span) * (begin - 4 in wrong)
+        children.append(parent(_known(identifier).name, EXTRA, (span,), inner, note=note))
     if stop < len(data):
         rest = Span(start + stop, start + len(data))
         if any(data[stop:]):
@@ -194,20 +196,6 @@ def extra_field(data: bytes, start: int, placeholders: tuple[bool, bool, bool], 
 
 def _malformed(span: Span) -> str:
     return f"malformed ({in_bytes(span.size)})"
-
-
-def _record_field(
-    data: bytes, record: ExtraRecord, start: int, placeholders: tuple[bool, bool, bool], *, wrong: bool
-) -> Field:
-    parts = (
-        Part("Header ID", 2, Kind.NUMBER, digits=4),
-        Part("Data Size", 2, Kind.LENGTH),
-        *_data_parts(record.identifier, data[record.start : record.stop], placeholders),
-    )
-    span = Span(start + record.start - 4, start + record.stop)
-    children = fields_of(parts, data[record.start - 4 : record.stop], span.start)
-    note = _malformed(span) if wrong else ""
-    return parent(_known(record.identifier).name, EXTRA, (span,), children, note=note)
 
 
 def _data_parts(identifier: int, data: bytes, placeholders: tuple[bool, bool, bool]) -> list[Part]:
@@ -249,7 +237,7 @@ ExtraFault = tuple[FindingType, str, int, int]
 
 def is_harmless(data: bytes, *, local: bool) -> bool:
     """Whether an extra field has no faults and no records that override the header."""
-    overrides = any(each.identifier in _OVERRIDING for each in extra_records(data))
+    overrides = any(identifier in _OVERRIDING for identifier, *_ in extra_records(data))
     return not overrides and not extra_faults(data, local=local)
 
 
@@ -258,11 +246,12 @@ def extra_faults(data: bytes, *, local: bool) -> list[ExtraFault]:
     found: list[ExtraFault] = []
     seen = set()
     stop = 0
-    for identifier, start, stop in extra_records(data):
+    for identifier, start, held in extra_records(data):
+        stop = start + len(held)
         if len(found) == MAX_FAULTS_PER_FIELD:
             return found
         name, shortage, _ = _known(identifier)
-        if text := shortage(data[start:stop], local):
+        if text := shortage(held, local):
             found.append((codes.EXTRA_MALFORMED, f"Its {name} {text}", start - 4, stop))
         if identifier in seen:
             text = f"It repeats the record {name}, and programs differ in which one they use"
@@ -289,13 +278,12 @@ def report_extra(emitter: Emitter, data: bytes, place: ExtraPlace, *, names: boo
             member=place.member,
         )
 
-    for identifier, start, stop in extra_records(data) if names else ():
-        if identifier == UNICODE_PATH and stop - start >= _TEXT_AT and data[start] == 1:
-            at = start + _TEXT_AT
-            if data[at:stop] != place.name:
-                crc = int.from_bytes(data[start + 1 : at], "little")
-                for what, text in _second_name_problems(data[at:stop], crc, place):
-                    emitter.report(what, text, (place.start + at, place.start + stop), member=place.member)
+    for identifier, start, held in extra_records(data) if names else ():
+        if identifier == UNICODE_PATH and len(held) >= _TEXT_AT and held[0] == 1:
+            name, span = held[_TEXT_AT:], (place.start + start + _TEXT_AT, place.start + start + len(held))
+            if name != place.name:
+                for what, text in _second_name_problems(name, int.from_bytes(held[1:_TEXT_AT], "little"), place):
+                    emitter.report(what, text, span, member=place.member)
             return
 
 

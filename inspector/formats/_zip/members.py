@@ -209,10 +209,9 @@ def member_metadata(archive: Archive, index: int) -> MemberMetadata:
             return MemberMetadata(target=b"".join(read_member(archive, index, Progress())) if has_target else None)
         except MemberError:  # where a damaged link leads is unknown
             return MemberMetadata()
-    for record in extra_records(extra):
-        if record.identifier == TIMESTAMP and record.stop - record.start >= 5 and extra[record.start] & _HAS_CHANGED:
-            seconds = extra[record.start + 1 : record.start + 5]
-            return MemberMetadata(changed=int.from_bytes(seconds, "little", signed=True))
+    for identifier, _, held in extra_records(extra):
+        if identifier == TIMESTAMP and len(held) >= 5 and held[0] & _HAS_CHANGED:
+            return MemberMetadata(changed=int.from_bytes(held[1:5], "little", signed=True))
     from datetime import datetime  # listing asks for no times
 
     date, time = header.date, header.time

@@ -289,7 +289,7 @@ def make_local_header(local: Local, name: bytes, extra: bytes) -> bytes:
     """A local file header (4.3.7) with name and extra field; if a size needs ZIP64, both are stored there."""
     wide = max(local.size, local.stored) >= FULL_32
     numbers = (local.size.to_bytes(8, "little") + local.stored.to_bytes(8, "little")) if wide else b""
-    kept = (extra[each.start - 4 : each.stop] for each in extra_records(extra) if each.identifier != ZIP64)
+    kept = (extra[at - 4 : at + len(data)] for identifier, at, data in extra_records(extra) if identifier != ZIP64)
     extra = _zip64(numbers) + b"".join(kept)
     sizes = (FULL_32, FULL_32) if wide else (local.stored, local.size)
     header = local._replace(
@@ -350,7 +350,7 @@ class Numbers(NamedTuple):
 
 def zip64(extra: bytes, size: int, stored: int, offset: int = 0) -> Numbers:
     """The numbers of a header with this extra field: those that are placeholders are in it, in the order of 4.5.3."""
-    data = next((extra[each.start : each.stop] for each in extra_records(extra) if each.identifier == ZIP64), None)
+    data = next((held for identifier, _, held in extra_records(extra) if identifier == ZIP64), None)
     found: list[int] = []
     missing: list[str] = []
     at = 0
@@ -370,10 +370,9 @@ def _zip64(numbers: bytes) -> bytes:
 def _central_extra(extra: bytes) -> bytes:
     """The part of a local extra field that the central directory repeats: no ZIP64, and one of three timestamps."""
     kept = b""
-    for identifier, start, stop in extra_records(extra):
-        data = extra[start:stop]
+    for identifier, _, data in extra_records(extra):
         if identifier == TIMESTAMP and data:
-            data = data[: 5 if data[0] & 1 else 1]
+            data = data[: 5 if data[0] & 1 else 1]  # noqa: PLW2901 - the same record, shorter
         if identifier != ZIP64:
             kept += pack("<HH", identifier, len(data)) + data
     return kept
