@@ -53,7 +53,7 @@ def browse(window: Window) -> None:
     """A listing of S3 as a server would give it."""
     from inspector.gui.tabs.browser_tab import BrowserTab
 
-    tab = BrowserTab(window.s3_actions.connections, "", Connection(anonymous=True))
+    tab = BrowserTab(window.archives.connections, "", Connection(anonymous=True))
     months = [RemoteEntry(EntryKind.PREFIX, f"{month:02}/", f"{AT}{month:02}/") for month in range(1, 7)]
     objects = [
         RemoteEntry(EntryKind.OBJECT, name, AT + name, size, DAY + size % 1_000)

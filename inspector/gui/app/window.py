@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget
 
 from inspector.core.numbers import plural
 from inspector.gui.app.actions.actions import ACTIONS, build_actions
-from inspector.gui.app.actions.archives import Audits, CreateActions, S3Actions
+from inspector.gui.app.actions.archives import Archives
 from inspector.gui.app.actions.bookmarks import Bookmarks
 from inspector.gui.app.actions.comparisons import Comparisons
 from inspector.gui.app.actions.menus import Appearance, Menus
@@ -70,12 +70,10 @@ class Window(DropZone, QMainWindow):
         self.start_page = StartPage()
         self.temp_dir = TempDir()
         parts = self, self.tabs, self.settings
-        self.audits = Audits(*parts)
-        self.create_actions = CreateActions(*parts)
+        self.archives = Archives(*parts, self.status_line)
         self.comparisons = Comparisons(*parts, self.temp_dir)
         self.bookmarks = Bookmarks(*parts, menus["Go"])
         self.help = Help(self, self.message, self.settings, self.actions_, self.tabs)
-        self.s3_actions = S3Actions(*parts, self.audits, self.status_line)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.start_page)
         self._stack.addWidget(self.tabs)
@@ -111,7 +109,7 @@ class Window(DropZone, QMainWindow):
     def open_together(self, locations: Sequence[str]) -> None:
         """Open what was dropped, pasted or chosen at once: one tab each, or one list if they are many."""
         if len(locations) > MAX_TABS_AT_ONCE:
-            self.audits.audit(locations).message.say(
+            self.archives.audit(locations).message.say(
                 f"{len(locations):,} locations were opened together, so they are listed here. "
                 "Open one by a double-click."
             )
@@ -145,7 +143,7 @@ class Window(DropZone, QMainWindow):
         from inspector.gui.app.tab import Tab
         from inspector.gui.document.document import Document
 
-        connections = self.s3_actions.connections
+        connections = self.archives.connections
         tab = Tab(Document(location, connections.of(location)), self.temp_dir, connections, self.tabs.holder)
         tab.document.first_caret = caret
         self.appearance.attach(tab)
@@ -156,7 +154,7 @@ class Window(DropZone, QMainWindow):
         tab.hex_pane.bar.outerChosen.connect(self.open_location)
         tab.disk_watch.compareWanted.connect(partial(self.comparisons.compare_with_disk, tab))
         tab.compareRequested.connect(partial(self.comparisons.compare_past, tab))
-        self.s3_actions.attach(tab)
+        self.archives.attach(tab)
         self.bookmarks.attach(tab)
         tab.document.statusChanged.connect(self._show_header_button)
         tab.document.client.died.connect(self.help.worker_died)
@@ -179,7 +177,7 @@ class Window(DropZone, QMainWindow):
             return
         shown = self.tabs.currentWidget() is tab
         before = self.tabs.currentWidget()
-        audit = self.audits.audit([tab.document.location])
+        audit = self.archives.audit([tab.document.location])
         self.tabs.tabBar().moveTab(self.tabs.indexOf(audit), at)
         self._close_tab(self.tabs.indexOf(tab))
         if not shown and before is not None:
@@ -204,7 +202,7 @@ class Window(DropZone, QMainWindow):
     def take_dropped(self, locations: list[str]) -> None:
         """Open what was dropped, or add it to the archive shown."""
         if locations:
-            self.create_actions.take_dropped(locations)
+            self.archives.take_dropped(locations)
         else:
             self.say("The dropped item is neither a file nor a folder that can be opened.")
 

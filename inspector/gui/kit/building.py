@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from PySide6.QtCore import Qt, SignalInstance
 from PySide6.QtGui import QIcon
@@ -28,6 +28,9 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.gui.kit.style import EDGE, GRID
+
+if TYPE_CHECKING:  # the first paint does not wait for it
+    from PySide6.QtWidgets import QMessageBox
 
 W = TypeVar("W", bound=QWidget)
 B = TypeVar("B", bound=QBoxLayout)
@@ -78,17 +81,14 @@ def in_form(*rows: tuple[str | QWidget, QWidget] | QWidget, on: QWidget | None =
 
 def page_of(layout: QLayout, name: str = "") -> QWidget:
     """A widget that holds a layout."""
-    page = QWidget()
-    page.setAccessibleName(name)
+    page = dressed(QWidget(), name)
     page.setLayout(layout)
     return page
 
 
 def scrolling(body: QWidget, area: QScrollArea | None = None) -> QScrollArea:
     """An area without a frame in which a widget scrolls from top to bottom."""
-    area = area or QScrollArea()
-    area.setWidgetResizable(True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
+    area = dressed(area or QScrollArea(), widgetResizable=True, frameShape=QFrame.Shape.NoFrame)
     area.setWidget(body)
     return area
 
@@ -164,10 +164,8 @@ def tool_button(
     menu: QMenu | None = None,
 ) -> QToolButton:
     """A flat button with words, and before them an icon if one is given."""
-    button = QToolButton(autoRaise=True)
-    button.setText(text)
-    button.setToolTip(tip)
-    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    focus = Qt.FocusPolicy.StrongFocus
+    button = dressed(QToolButton(autoRaise=True), text=text, toolTip=tip, focusPolicy=focus)
     if shown is not None:
         button.setIcon(shown)
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -181,9 +179,7 @@ def tool_button(
 
 def progress_bar(name: str) -> QProgressBar:
     """A bar without words, beside a sentence that has them."""
-    bar = dressed(QProgressBar(textVisible=False), name)
-    bar.setFixedWidth(PROGRESS_PX)
-    return bar
+    return dressed(QProgressBar(textVisible=False), name, minimumWidth=PROGRESS_PX, maximumWidth=PROGRESS_PX)
 
 
 class Dialog(QDialog):
@@ -211,9 +207,7 @@ class Dialog(QDialog):
     def add_button(self, text: str, tip: str = "", *, accepts: bool = False) -> QPushButton:
         """Add a button at the foot."""
         role = QDialogButtonBox.ButtonRole.AcceptRole if accepts else QDialogButtonBox.ButtonRole.ActionRole
-        button = self.buttons.addButton(text, role)
-        button.setToolTip(tip)
-        return button
+        return dressed(self.buttons.addButton(text, role), toolTip=tip)
 
     def lay_out(self, *parts: Part) -> None:
         """Parts from top to bottom, and the buttons below them."""
@@ -228,15 +222,13 @@ class Answer(NamedTuple):
     is_default: bool = False
 
 
-def ask(parent: QWidget, title: str, text: str, *answers: Answer, more: str = "", warns: bool = False) -> None:
-    """Ask a question in a box that blocks nothing."""
+def ask(parent: QWidget, title: str, text: str, *answers: Answer, more: str = "", warns: bool = False) -> QMessageBox:
+    """Ask a question in a box that blocks nothing; without answers it only says something."""
     from PySide6.QtWidgets import QMessageBox  # the first paint does not wait for it
 
-    box = QMessageBox(parent)
+    icon, plain = QMessageBox.Icon.Warning if warns else QMessageBox.Icon.Question, Qt.TextFormat.PlainText
+    box = dressed(QMessageBox(parent), icon=icon, textFormat=plain, windowTitle=title, text=text, informativeText=more)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.setIcon(QMessageBox.Icon.Warning if warns else QMessageBox.Icon.Question)
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    dressed(box, windowTitle=title, text=text, informativeText=more)
     for answer in answers:
         role = QMessageBox.ButtonRole.RejectRole if answer.does is None else QMessageBox.ButtonRole.ActionRole
         button = box.addButton(answer.text, role)
@@ -247,3 +239,11 @@ def ask(parent: QWidget, title: str, text: str, *answers: Answer, more: str = ""
         if answer.is_default:
             box.setDefaultButton(button)
     box.open()
+    return box
+
+
+def context_menu(parent: QWidget) -> QMenu:
+    """A menu that is deleted when it is closed."""
+    menu = QMenu(parent)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    return menu

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,10 +28,12 @@ Take = Callable[[list[str]], object]
 ALL_FILES = "All files (*)"
 
 
-def ask_for_files(parent: QWidget, title: str, take: Take, near: str = "", filters: Sequence[str] = ()) -> None:
-    """Ask for existing files, starting in the folder of ``near``, and call ``take`` with their paths."""
+def ask_for_files(
+    parent: QWidget, title: str, take: Take, near: str = "", filters: Sequence[str] = (), *, mode: str = "ExistingFiles"
+) -> None:
+    """Ask for what exists, starting in the folder of ``near``, and call ``take`` with the paths; ``mode`` is Qt's."""
     dialog = _dialog(parent, title, near, filters)
-    dialog.setFileMode(dialog.FileMode.ExistingFiles)
+    dialog.setFileMode(dialog.FileMode[mode])
     dialog.filesSelected.connect(take)
     dialog.open()
 
@@ -39,18 +42,10 @@ def ask_for_file(
     parent: QWidget, title: str, take: Callable[[str], object], near: str = "", filters: Sequence[str] = ()
 ) -> None:
     """Ask for one existing file, as ``ask_for_files`` does."""
-    dialog = _dialog(parent, title, near, filters)
-    dialog.setFileMode(dialog.FileMode.ExistingFile)
-    dialog.fileSelected.connect(take)
-    dialog.open()
+    ask_for_files(parent, title, lambda paths: take(paths[0]), near, filters, mode="ExistingFile")
 
 
-def ask_for_folder(parent: QWidget, title: str, take: Take, near: str = "") -> None:
-    """Ask for a folder, starting in that of ``near``, and call ``take`` with its path."""
-    dialog = _dialog(parent, title, near)
-    dialog.setFileMode(dialog.FileMode.Directory)
-    dialog.filesSelected.connect(take)
-    dialog.open()
+ask_for_folder = partial(ask_for_files, mode="Directory")
 
 
 def ask_for_new_file(
@@ -79,12 +74,6 @@ def ask_for_new_file(
     return dialog
 
 
-def start_near(dialog: QFileDialog, location: str) -> None:
-    """Start a dialog in the folder of a location, if that is local."""
-    if location and not is_remote(location):
-        dialog.setDirectory(str(Path(location).parent))
-
-
 def _dialog(parent: QWidget, title: str, near: str, filters: Sequence[str] = ()) -> QFileDialog:
     from PySide6.QtWidgets import QFileDialog  # loaded late, to speed up the first paint
 
@@ -92,7 +81,8 @@ def _dialog(parent: QWidget, title: str, near: str, filters: Sequence[str] = ())
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     if filters:
         dialog.setNameFilters(filters)
-    start_near(dialog, near)
+    if near and not is_remote(near):
+        dialog.setDirectory(str(Path(near).parent))
     return dialog
 
 
@@ -127,9 +117,7 @@ def take_copy(event: QDropEvent) -> bool:
     offered = bool(event.possibleActions() & Qt.DropAction.CopyAction)
     if offered:
         event.setDropAction(Qt.DropAction.CopyAction)
-        event.accept()
-    else:
-        event.ignore()
+    event.setAccepted(offered)
     return offered
 
 

@@ -9,6 +9,7 @@ import csv
 import io
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ from typing import Any
 from msgspec.structs import replace
 from PySide6.QtCore import QModelIndex, QObject, QSaveFile, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
-from PySide6.QtWidgets import QHeaderView, QMenu, QMessageBox, QTableView
+from PySide6.QtWidgets import QHeaderView, QMenu, QTableView
 
 from inspector.core.names import visible
+from inspector.gui.kit.building import ask, context_menu, dressed
 from inspector.gui.kit.files import ask_for_new_file
 from inspector.gui.kit.style import Sentences
 from inspector.gui.kit.table_models import (
@@ -139,7 +141,7 @@ class Rows(ColumnTable):
 
 
 class ListView(QTableView):
-    """A table of rows. ``line`` gives a row as text; ``extend_menu``, if set, adds to its menu.
+    """A table of rows. ``line`` gives a row as text; ``extend_menu`` adds to its menu.
 
     The column ``stretched`` takes the room that is left, or else the last one; its texts are cut at their end.
     """
@@ -154,12 +156,11 @@ class ListView(QTableView):
         super().__init__()
         dress_table(self, model, widths(model.columns), name)
         self._model = model
-        self._line = line or self._texts
-        self.extend_menu: Callable[[QMenu], object] | None = None
-        self.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.setSelectionMode(QTableView.SelectionMode.ExtendedSelection)
+        self._line = line or (lambda row: "\t".join(model.texts_of(row)))
+        self.extend_menu: Callable[[QMenu], object] = bool
+        dressed(self, textElideMode=Qt.TextElideMode.ElideRight, selectionMode=self.SelectionMode.ExtendedSelection)
         if stretched is not None:
-            self.horizontalHeader().setStretchLastSection(False)
+            dressed(self.horizontalHeader(), stretchLastSection=False)
             self.horizontalHeader().setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
             self.setItemDelegateForColumn(stretched, Sentences(self))
 
@@ -178,9 +179,6 @@ class ListView(QTableView):
 
     # ---- copying and saving ------------------------------------------------------------------------------------
 
-    def _texts(self, row: Any) -> str:
-        return "\t".join(self._model.texts_of(row))
-
     def copy(self) -> None:
         """Copy the selected rows."""
         selected = sorted(self.selectionModel().selectedRows(), key=QModelIndex.row)
@@ -193,11 +191,11 @@ class ListView(QTableView):
 
     def save_all(self) -> None:
         """Ask for a new file, and write all rows to it as CSV; nothing is ever replaced, an archive least of all."""
+        name = f"{self.accessibleName().lower()}.csv"
 
         def take(path: str) -> None:
-            self.with_rows(lambda rows: self._write(path, rows))
+            self.with_rows(partial(self._write, path))
 
-        name = f"{self.accessibleName().lower()}.csv"
         ask_for_new_file(self, "Save Rows", name, take, filters=SAVED_AS, suffix="csv", confirms=False)
 
     def _write(self, path: str, rows: Sequence[Any]) -> None:
@@ -208,10 +206,7 @@ class ListView(QTableView):
         is_new = not Path(path).exists()
         if not (is_new and file.open(QSaveFile.OpenModeFlag.WriteOnly) and file.write(data) >= 0 and file.commit()):
             why = f"{visible(path)} exists already. Choose another name." if not is_new else file.errorString()
-            box = QMessageBox(QMessageBox.Icon.Warning, "Save Rows", why, parent=self)
-            box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            box.setTextFormat(Qt.TextFormat.PlainText)
-            box.open()
+            ask(self, "Save Rows", why, warns=True)
 
     def with_rows(self, done: Callable[[Sequence[Any]], object]) -> None:
         """Call ``done`` with all rows, at most MAX_COPIED_ROWS, as soon as they have been fetched."""
@@ -222,11 +217,8 @@ class ListView(QTableView):
             read_pages(lambda first, take: fetch(first, BATCH_ROWS, take), done, MAX_COPIED_ROWS)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        if self.extend_menu is not None:
-            self.extend_menu(menu)
-        menu.addAction("Copy").triggered.connect(self.copy)
-        menu.addAction("Copy All").triggered.connect(self.copy_all)
-        menu.addAction("Save as CSV…").triggered.connect(self.save_all)
+        menu = context_menu(self)
+        self.extend_menu(menu)
+        for text, does in (("Copy", self.copy), ("Copy All", self.copy_all), ("Save as CSV…", self.save_all)):
+            menu.addAction(text).triggered.connect(does)
         menu.popup(event.globalPos())

@@ -37,7 +37,6 @@ from PySide6.QtWidgets import (
     QLayout,
     QLayoutItem,
     QLineEdit,
-    QMenu,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -50,13 +49,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.gui.kit.building import dressed, in_column, in_row, page_of
+from inspector.gui.kit.building import context_menu, dressed, in_column, in_row, page_of, scrolling
 from inspector.gui.kit.icons import icon
 from inspector.gui.kit.style import GRID, ICON_PX, Rows, row_height, secondary
 from inspector.gui.kit.text import breakable, plain, without_breaks
 
 INDENTATION = 3 * GRID
 """Indentation of a tree level in pixels; small, since fields nest deeply in narrow panels."""
+NARROWS = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+"""For what is as wide as it may be, and never keeps what holds it from being narrower."""
 MIN_DETAIL_LINES = 3
 """The least number of visible lines of details."""
 
@@ -74,22 +75,18 @@ def tree_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> Q
         QTreeView(),
         name,
         uniformRowHeights=True,
-        iconSize=QSize(ICON_PX, ICON_PX),
         indentation=INDENTATION,
-        alternatingRowColors=True,
         allColumnsShowFocus=True,
     )
-    view.setModel(model)
     view.setItemDelegate(Rows(view))
-    _dress_view(view)
     view.header().setSectionsMovable(True)
     view.header().setFirstSectionMovable(False)
-    _set_widths(view.header(), widths)
+    _dress_view(view, model, view.header(), widths)
     return view
 
 
 def table_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> QTableView:
-    """A table that selects without_breaks rows; ``widths`` of columns in pixels."""
+    """A table that selects whole rows; ``widths`` of columns in pixels."""
     view = QTableView()
     dress_table(view, model, widths, name)
     return view
@@ -97,37 +94,37 @@ def table_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> 
 
 def dress_table(view: QTableView, model: QAbstractItemModel, widths: dict[int, int], name: str) -> None:
     """Give a table the common look and behaviour."""
-    view.setModel(model)
     dressed(
         view,
         name,
-        iconSize=QSize(ICON_PX, ICON_PX),
         showGrid=False,
         wordWrap=False,
-        alternatingRowColors=True,
         tabKeyNavigation=False,
+        selectionBehavior=view.SelectionBehavior.SelectRows,
+        selectionMode=view.SelectionMode.SingleSelection,
     )
-    _dress_view(view)
-    view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-    rows = view.verticalHeader()
-    rows.hide()
+    header, rows = view.horizontalHeader(), view.verticalHeader()
+    dressed(
+        header, highlightSections=False, defaultAlignment=Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+    )
     rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    rows.setDefaultSectionSize(row_height(view))
-    header = view.horizontalHeader()
-    header.setHighlightSections(False)
-    header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-    _set_widths(header, widths)
+    dressed(rows, defaultSectionSize=row_height(view), visible=False)
+    _dress_view(view, model, header, widths)
 
 
-def _dress_view(view: QAbstractItemView) -> None:
-    view.model().setObjectName(view.accessibleName())  # by which the words on its columns are found
-    view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-    view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-
-
-def _set_widths(header: QHeaderView, widths: dict[int, int]) -> None:
+def _dress_view(
+    view: QAbstractItemView, model: QAbstractItemModel, header: QHeaderView, widths: dict[int, int]
+) -> None:
+    model.setObjectName(view.accessibleName())  # by which the words on its columns are found
+    view.setModel(model)
+    dressed(
+        view,
+        iconSize=QSize(ICON_PX, ICON_PX),
+        alternatingRowColors=True,
+        textElideMode=Qt.TextElideMode.ElideMiddle,
+        horizontalScrollMode=view.ScrollMode.ScrollPerPixel,
+        editTriggers=view.EditTrigger.NoEditTriggers,
+    )
     header.setStretchLastSection(True)
     for column, width in widths.items():
         header.resizeSection(column, width)
@@ -171,18 +168,15 @@ class Emptiable(QStackedWidget):
     def __init__(self, *views: QWidget) -> None:
         super().__init__()
         self._act: Callable[[], object] = bool
-        self.sentence = secondary(dressed(sentence_label(), alignment=Qt.AlignmentFlag.AlignCenter))
+        self.sentence = secondary(dressed(sentence_label(), alignment=Qt.AlignmentFlag.AlignCenter, sizePolicy=NARROWS))
         self.sentence.setContentsMargins(4 * GRID, 2 * GRID, 4 * GRID, 2 * GRID)
-        self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.action = dressed(push_button("Next", "", self._run_action), objectName="link", flat=True)
-        self.action.setAutoDefault(True)  # Enter presses it
+        # Enter presses it.
+        self.action = dressed(push_button("Next"), objectName="link", flat=True, autoDefault=True)
+        self.action.clicked.connect(lambda _: self._act())
         self._empty = page_of(in_column(1, self.sentence, in_row(1, self.action, 1), 1))
         for view in views:
             self.addWidget(view)
         self.addWidget(self._empty)
-
-    def _run_action(self) -> None:
-        self._act()
 
     def show_view(self, view: QWidget) -> None:
         """Show one of the views."""
@@ -198,8 +192,7 @@ class Emptiable(QStackedWidget):
         """Show a sentence instead of a view, and a button named ``action`` that does what can be done next."""
         self.sentence.setText(sentence)
         self._act = act
-        self.action.setText(action or "Next")
-        self.action.setVisible(bool(action))
+        dressed(self.action, text=action or "Next", visible=bool(action))
         self.setAccessibleName(sentence)
         self.setCurrentWidget(self._empty)
 
@@ -208,10 +201,9 @@ class ElidedLabel(QLabel):
     """A line of plain text, elided if too long; its tooltip then has the full text."""
 
     def __init__(self, text: str = "", elide: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle) -> None:
-        super().__init__(text)
+        super().__init__(text, textFormat=Qt.TextFormat.PlainText)
+        dressed(self, sizePolicy=NARROWS)
         self._elide = elide
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, super().minimumSizeHint().height())
@@ -231,10 +223,8 @@ class SelectableLabel(QLabel):
     """Wrapping plain text that can also break long words and is copied without these breaks."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setWordWrap(True)
-        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        selectable = Qt.TextInteractionFlag.TextSelectableByMouse
+        super().__init__(textFormat=Qt.TextFormat.PlainText, wordWrap=True, textInteractionFlags=selectable)
 
     def set_breakable(self, text: str) -> None:
         """Show a text with line break opportunities in long words."""
@@ -255,8 +245,7 @@ class SelectableLabel(QLabel):
             super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = context_menu(self)
         menu.addAction("Copy").triggered.connect(self.copy)
         menu.popup(event.globalPos())
 
@@ -266,18 +255,12 @@ class Details(QScrollArea):
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self.label = SelectableLabel()
-        self.label.setAccessibleName(name)
+        top = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
+        self.label = dressed(SelectableLabel(), name, alignment=top)
         self.label.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
-        self.label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
-        self.setAccessibleName(name)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setObjectName("details")
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setWidgetResizable(True)
-        self.setWidget(self.label)
+        never = Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        dressed(scrolling(self.label, self), name, objectName="details", horizontalScrollBarPolicy=never, visible=False)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
-        self.hide()
 
     def say(self, text: str) -> None:
         """Show a text; hide for an empty one."""
@@ -314,10 +297,8 @@ class MessageBar(QFrame):
 
     def __init__(self, indent: int = 2 * GRID) -> None:
         super().__init__()
-        self.text = sentence_label()
-        self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.button = QPushButton()
-        self.button.hide()
+        self.text = dressed(sentence_label(), sizePolicy=NARROWS)
+        self.button = dressed(QPushButton(), visible=False)
         self.button.clicked.connect(self.acted)
         tip = "Close this message"
         self.dismiss = dressed(QToolButton(autoRaise=True), tip, toolTip=tip, icon=icon("close"))
@@ -328,8 +309,7 @@ class MessageBar(QFrame):
     def say(self, sentence: str, action: str = "") -> None:
         """Show a message, and a button if ``action`` is its label."""
         self.text.setText(sentence)
-        self.button.setText(action)
-        self.button.setVisible(bool(action))
+        dressed(self.button, text=action, visible=bool(action))
         self.show()
 
 
@@ -460,12 +440,10 @@ class FilterLine(QLineEdit):
 
     def __init__(self, view: QAbstractItemView, placeholder: str, name: str) -> None:
         super().__init__()
+        dressed(self, name, placeholderText=placeholder, clearButtonEnabled=True)
         self._view = self.into = view
         self.wanted = ""
         self._comes_and_goes = False
-        self.setPlaceholderText(placeholder)
-        self.setAccessibleName(name)
-        self.setClearButtonEnabled(True)
         self._timer = debounce(self, _TYPING_MS, self.apply)
         self.textChanged.connect(self._timer.start)
 

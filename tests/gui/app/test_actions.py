@@ -59,7 +59,7 @@ def test_every_menu_named_exists() -> None:
 
 
 def test_every_box_named_exists(window: Window) -> None:
-    window.create_actions.new_archive()
+    window.archives.new_archive()
     tab = window.tabs.currentWidget()
     assert isinstance(tab, NewArchiveTab)
     labels = [button.text().replace("&", "") for button in tab.findChildren(QAbstractButton)]

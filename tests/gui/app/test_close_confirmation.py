@@ -93,7 +93,7 @@ def test_a_window_with_an_unwritten_change_asks_once(copied: Copied, window: Win
 
 
 def test_a_window_that_checks_many_asks(window: Window, large: Path) -> None:
-    window.audits.audit([str(large)] * 4)
+    window.archives.audit([str(large)] * 4)
     (side,) = window.tabs.pages()
     assert not side.settled
     assert not window.close()

@@ -25,7 +25,7 @@ Sample = Callable[[str], Path]
 def place(request: pytest.FixtureRequest, window: Window) -> QWidget:
     if request.param == "window":
         return window
-    window.create_actions.new_archive()
+    window.archives.new_archive()
     tab = window.tabs.currentWidget()
     assert isinstance(tab, NewArchiveTab)
     return tab.inputs
@@ -60,7 +60,7 @@ def test_a_file_is_copied_where_it_could_be_moved_and_refused_where_it_could_not
 
 def test_no_field_takes_what_is_dropped_by_itself(show: Show, window: Window) -> None:
     every_panel(show("journey.caf"))
-    window.create_actions.new_archive()
+    window.archives.new_archive()
     taking = [each for each in window.findChildren(QLineEdit) if each.acceptDrops()]
     assert [each for each in taking if not isinstance(each, PathField)] == []
 
@@ -68,7 +68,7 @@ def test_no_field_takes_what_is_dropped_by_itself(show: Show, window: Window) ->
 def test_a_field_for_a_path_takes_the_path_of_what_is_dropped(window: Window, sample: Sample) -> None:
     path = sample("journey.caf")
     press(window, "ask_location")
-    window.create_actions.new_archive()
+    window.archives.new_archive()
     fields = window.findChildren(PathField)
     assert {type(each.window()).__name__ for each in fields} == {"Window", "OpenLocationDialog"}
     for field in fields:

@@ -144,7 +144,7 @@ def use_tabs(window: Window, folder: str) -> None:
 
     from inspector.gui.tabs.audit_tab import AuditTab
 
-    window.audits.audit([folder])
+    window.archives.audit([folder])
     settle(window)
     act(window, "new_audit")
     audit = window.tabs.currentWidget()

@@ -73,7 +73,7 @@ def test_every_distance_in_the_window_is_on_the_grid(show: Show, window: Window,
         every_panel(show(name))
     press(window, "new_archive")
     press(window, "new_audit")
-    window.tabs.append(BrowserTab(window.s3_actions.connections, "", Connection(anonymous=True)))
+    window.tabs.append(BrowserTab(window.archives.connections, "", Connection(anonymous=True)))
     first = str(Path("resources/samples/two-chunks.rca").resolve())
     window.comparisons.compare(first, first)
     settle(qtbot, window)

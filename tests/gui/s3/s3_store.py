@@ -15,7 +15,7 @@ __all__ = ["Store", "credentials", "moto", "opened_at", "proxy", "session_proxy"
 
 def opened_at(window: Window, qtbot: QtBot, store: Store, location: str) -> Tab:
     """Open a location in the window and wait until everything has arrived."""
-    tab = window.s3_actions.open(location, store.connection)
+    tab = window.archives.open(location, store.connection)
     assert tab is not None
     settle(qtbot, window)
     return tab

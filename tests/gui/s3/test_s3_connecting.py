@@ -112,7 +112,7 @@ def a_path_behind_the_scheme_is_a_path(window: Window, qtbot: QtBot) -> None:
         "s3://bucket/key": "s3://bucket/key",
     }
     for text, meant in typed.items():
-        dialog = window.s3_actions._ask()
+        dialog = window.archives._ask()
         with qtbot.waitSignal(dialog.chosen) as chosen:
             dialog.location.setText(text)
             dialog.accept()
@@ -154,16 +154,16 @@ def an_endpoint_that_was_used_brings_its_profile_along(dialog: OpenLocationDialo
 
 
 def test_what_is_typed_is_understood_and_a_bucket_known_again(window: Window, qtbot: QtBot) -> None:
-    typing_takes_the_place_of_what_the_dialog_begins_with(window.s3_actions._ask())
-    it_is_said_why_nothing_can_be_opened(window.s3_actions._ask())
+    typing_takes_the_place_of_what_the_dialog_begins_with(window.archives._ask())
+    it_is_said_why_nothing_can_be_opened(window.archives._ask())
     a_path_behind_the_scheme_is_a_path(window, qtbot)
-    window.s3_actions.connections.remember("s3://one/", WORK)
-    window.s3_actions.connections.remember("s3://two/", DEFAULT)
+    window.archives.connections.remember("s3://one/", WORK)
+    window.archives.connections.remember("s3://two/", DEFAULT)
     for begun_with, holds in (
         ("/a/path", the_dialog_knows_a_bucket_again),
         ("s3://new/key", an_endpoint_that_was_used_brings_its_profile_along),
     ):
-        dialog = window.s3_actions._ask(begun_with)
+        dialog = window.archives._ask(begun_with)
         dialog.open()
         holds(dialog)
         dialog.reject()
@@ -198,7 +198,7 @@ def test_an_address_is_tried_with_a_profile_and_opened(
     config.write_text("[profile work]\nregion = eu-west-1\nendpoint_url = https://s3.example.org\n[default]\n")
     with monkeypatch.context() as patched:
         patched.setenv("AWS_CONFIG_FILE", str(config))
-        dialog = window.s3_actions._ask()
+        dialog = window.archives._ask()
         dialog.open()
         box = dialog.form.profile
         qtbot.waitUntil(lambda: box.count() == 2, timeout=WAIT)
@@ -207,7 +207,7 @@ def test_an_address_is_tried_with_a_profile_and_opened(
     assert dialog.form.note.text() == "This profile sets region eu-west-1 and endpoint https://s3.example.org."
     dialog.reject()
 
-    dialog = window.s3_actions._ask(store.put("tested.zip", wide(1)))
+    dialog = window.archives._ask(store.put("tested.zip", wide(1)))
     dialog.open()
     a_connection_is_tested_before_it_is_used(dialog, window, qtbot, store)
 
@@ -226,4 +226,4 @@ def test_an_address_is_tried_with_a_profile_and_opened(
     assert tab is not None
     assert tab.document.status.members == 2
     assert list(window.settings.recent) == [location]
-    assert window.s3_actions.connections.of(location) == Connection(endpoint=store.proxy.url)
+    assert window.archives.connections.of(location) == Connection(endpoint=store.proxy.url)

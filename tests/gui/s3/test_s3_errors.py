@@ -150,7 +150,7 @@ def test_a_check_that_cannot_go_on_calls_nothing_damaged_and_what_waits_is_cance
 def test_no_network(window: Window, qtbot: QtBot, moto: int, location: str) -> None:
     down = Proxy(moto)
     down.close()
-    tab = window.s3_actions.open(location, Connection(endpoint=down.url))
+    tab = window.archives.open(location, Connection(endpoint=down.url))
     assert tab is not None
     settle(qtbot, window)
     assert f"no connection to {down.url}" in tab.banner.state.text()
@@ -184,7 +184,7 @@ def test_opening_that_waits_for_a_server_can_be_cancelled(
     asked, gate = Event(), Event()
     try:
         with store.proxy.failing(after(OPENING, silence(asked, gate))):
-            tab = window.s3_actions.open(location, store.connection)
+            tab = window.archives.open(location, store.connection)
             assert tab is not None
             qtbot.waitUntil(asked.is_set, timeout=WAIT)
             QTest.keyClick(window, Qt.Key.Key_Escape)

@@ -35,7 +35,7 @@ def keys(store: Store, name: str) -> list[str]:
 
 def begun(window: Window, qtbot: QtBot, store: Store, kind: ArchiveKind, target: str, tree: Path) -> NewArchiveTab:
     """A tab that is about to make an archive in a bucket that was reached before."""
-    window.s3_actions.connections.remember(target, store.connection)
+    window.archives.connections.remember(target, store.connection)
     tab = new_archive(window, qtbot, kind, tree)
     tab.target.setText(target)
     settle(qtbot, window)
@@ -116,7 +116,7 @@ def how_a_new_bucket_is_reached_is_asked_first(window: Window, qtbot: QtBot, sto
     qtbot.waitUntil(lambda: bool(keys(store, "asked")), timeout=WAIT)
     settle(qtbot, window)
     assert "Created" in tab.message.text.text()
-    assert window.s3_actions.connections.of(f"{HERE}/x").endpoint == store.proxy.url
+    assert window.archives.connections.of(f"{HERE}/x").endpoint == store.proxy.url
     assert tab.s3_target.is_settled
 
 
@@ -148,7 +148,7 @@ def an_address_can_be_pasted(window: Window, qtbot: QtBot, store: Store, tab: Ne
 
 def a_bucket_that_is_not_there_is_a_sentence(window: Window, qtbot: QtBot, store: Store, tab: NewArchiveTab) -> None:
     target = "s3://no-such-bucket/x.caf"
-    window.s3_actions.connections.remember(target, store.connection)
+    window.archives.connections.remember(target, store.connection)
     tab.target.setText(target)
     settle(qtbot, window)
     said = create(window, qtbot, tab)

@@ -41,7 +41,7 @@ app = application()
 location, endpoint, folder = sys.argv[1:]
 window = Window(Settings(QSettings(folder + "/settings.ini", QSettings.Format.IniFormat)))
 window.show()
-tab = window.s3_actions.open(location, Connection(endpoint=endpoint))
+tab = window.archives.open(location, Connection(endpoint=endpoint))
 assert wait_until_settled(window)
 assert tab.document.status.members == 2, tab.document.status
 window.actions_["ask_location"].trigger()
@@ -75,7 +75,7 @@ def test_secrets_of_a_profile_stay_where_they_are(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     connection = Connection(profile, endpoint=store.proxy.url)
-    tab = window.s3_actions.open(store.put("canary.zip", wide(2)), connection)
+    tab = window.archives.open(store.put("canary.zip", wide(2)), connection)
     assert tab is not None
     settle(qtbot, window)
     assert tab.document.status.members == 2
@@ -86,7 +86,7 @@ def test_secrets_of_a_profile_stay_where_they_are(
     tab.request_panel.table.copy()
     shown = [QGuiApplication.clipboard().text(), window.windowTitle(), tab.banner.state.text()]
     with store.proxy.failing(refuse(403, "SignatureDoesNotMatch", f"{CANARIES[0]} {CANARIES[2]}")):
-        failed = window.s3_actions.open("s3://archives/never.zip", connection)
+        failed = window.archives.open("s3://archives/never.zip", connection)
         settle(qtbot, window)
         assert failed is not None
         shown += [failed.banner.state.text(), failed.error_actions.sentence.text()]
@@ -114,7 +114,7 @@ def test_what_is_written_for_others_holds_no_secret(
     """Reports of what was found and of mistakes, results of an audit, and whatever is kept between two starts."""
     connection = Connection(profile, endpoint=store.proxy.url)
     store.put("given/good.zip", wide(2))
-    tab = window.s3_actions.open(store.put("given/bad.zip", wide(30)), connection)
+    tab = window.archives.open(store.put("given/bad.zip", wide(30)), connection)
     assert tab is not None
     settle(qtbot, window)
     with store.proxy.failing(refuse(403, "SignatureDoesNotMatch", f"{CANARIES[0]} {CANARIES[2]}")):

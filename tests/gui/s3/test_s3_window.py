@@ -154,7 +154,7 @@ def a_failing_look_at_bytes_leaves_the_rest(window: Window, qtbot: QtBot, store:
 def test_bytes_that_fail_leave_the_rest_and_what_was_replaced_can_be_read_again(
     window: Window, qtbot: QtBot, store: Store
 ) -> None:
-    window.s3_actions.connections.remember("s3://archives/", store.connection)
+    window.archives.connections.remember("s3://archives/", store.connection)
     store.put("replaced.zip", wide())
     window.open_location("s3://AKIACANARYCANARY:hush@archives/replaced.zip")
     settle(qtbot, window)
@@ -185,7 +185,7 @@ def test_a_pasted_address_opens_and_what_is_denied_can_be_asked_without_signing(
     location = store.put("public.zip", wide(2))
     store.client.put_object_acl(Bucket=BUCKET, Key="public.zip", ACL="public-read")
     store.proxy.fail(refuse(403, "AccessDenied"))
-    window.s3_actions.connections.remember(location, store.connection)
+    window.archives.connections.remember(location, store.connection)
     QGuiApplication.clipboard().setText(f"  {location}\n")
     press(window, "paste_locations")
     settle(qtbot, window)

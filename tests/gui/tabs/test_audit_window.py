@@ -200,7 +200,7 @@ def drop(window: Window, *places: Path) -> None:
 def test_files_are_audited_in_a_list_from_which_they_open_and_others_are_asked_for_without_waiting(
     window: Window, qtbot: QtBot, folder: Path
 ) -> None:
-    window.audits.audit([str(folder / "journey.caf"), str(folder / "inner" / DAMAGED), str(folder / "gone.caf")])
+    window.archives.audit([str(folder / "journey.caf"), str(folder / "inner" / DAMAGED), str(folder / "gone.caf")])
     tab = shown(window)
     done(qtbot, tab)
     assert tab.title == "Audit: journey.caf and 2 more"
@@ -239,7 +239,7 @@ def test_what_was_not_checked_is_listed_too_and_opens(
     for copy in copies:
         copy.hardlink_to(large)
         Path(f"{copy}.sha256").write_text(f"{'0' * 64}  a.bin\n")
-    window.audits.audit(list(map(str, copies)))
+    window.archives.audit(list(map(str, copies)))
     tab = shown(window)
     qtbot.waitUntil(lambda: tab.model.rowCount() == len(copies), timeout=2 * WAIT)
     qtbot.keyClick(tab, Qt.Key.Key_Escape)
@@ -257,7 +257,7 @@ def test_an_audit_that_cannot_start_says_why_and_can_be_tried_again(
     window: Window, qtbot: QtBot, sample: Sample, no_processes: NoProcesses
 ) -> None:
     with no_processes():
-        window.audits.audit([str(sample("journey.caf"))])
+        window.archives.audit([str(sample("journey.caf"))])
         qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
     tab = shown(window)
     assert "No process could be started to check these archives: Cannot allocate memory." in tab.message.text.text()
@@ -288,7 +288,7 @@ def test_a_dataset_in_a_folder_has_a_row_that_says_what_is_missing(
     for first in (1, 11, 31):
         put_range(ranges, points(first, first + 9))
     (ranges / f"{51:020d}-{60:020d}.tar.metadata").write_text("")
-    window.audits.audit([str(tmp_path)])
+    window.archives.audit([str(tmp_path)])
     tab = shown(window)
     done(qtbot, tab)
     assert rows(tab, LOCATION)[0] == "bucket/weather"

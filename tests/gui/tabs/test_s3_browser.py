@@ -34,7 +34,7 @@ def browser(window: Window) -> BrowserTab:
 
 def browsed(window: Window, qtbot: QtBot, store: Store, location: str) -> BrowserTab:
     """Open a browser at a location and wait for its first page."""
-    window.s3_actions._browse(location, store.connection)
+    window.archives._browse(location, store.connection)
     settle(qtbot, window)
     return browser(window)
 
@@ -55,7 +55,7 @@ def choose(tab: BrowserTab, *rows: int) -> None:
 
 
 def test_nothing_is_listed_unasked(window: Window, qtbot: QtBot, store: Store) -> None:
-    window.s3_actions.connections.remember("s3://archives/", store.connection)
+    window.archives.connections.remember("s3://archives/", store.connection)
     press(window, "browse")
     settle(qtbot, window)
     tab = browser(window)
@@ -105,7 +105,7 @@ def test_what_cannot_be_listed_says_so_and_another_connection_lists_anew(
     assert names(tab) == ["a.bin"]
     assert "Authorization" not in store.proxy.log[-1].headers
     assert "without signing" in tab.sentence.text()
-    assert window.s3_actions.connections.of("s3://archives/x").anonymous
+    assert window.archives.connections.of("s3://archives/x").anonymous
     tab.address.setText("s3://archives/nothing-here/")
     tab.list_location()
     settle(qtbot, window)
@@ -188,7 +188,7 @@ def test_a_listing_that_does_not_come_can_be_cancelled(
     asked, gate = Event(), Event()
     try:
         with store.proxy.failing(silence(asked, gate)):
-            window.s3_actions._browse("s3://archives/stalled/", store.connection)
+            window.archives._browse("s3://archives/stalled/", store.connection)
             tab = browser(window)
             qtbot.waitUntil(lambda: names(tab) == ["Listing…"] and asked.is_set(), timeout=WAIT)
             assert tab.stop.isVisible()

@@ -121,14 +121,14 @@ MENUS = (
     Menu("File", "&File", "", (
         (
             Action("new_archive", "&New Archive…", (K.New,), "Create an archive from files",
-                "create_actions.new_archive"),
+                "archives.new_archive"),
             Action("open_files", "&Open…", (K.Open,), "Open archives", "open_files", icon="open"),
             Action("open_folder", "Open &Folder…", ("Ctrl+Shift+O",),
                 "Open a dataset or a bucket's root; any other folder is audited",
                 "open_folder"),
             Action("ask_location", "Open &Location…", ("Ctrl+L",), "Open a path, or an address on S3 or on the web",
-                "s3_actions.ask_location"),
-            Action("browse", "&Browse S3…", ("Ctrl+B",), "List buckets and prefixes", "s3_actions.browse"),
+                "archives.ask_location"),
+            Action("browse", "&Browse S3…", ("Ctrl+B",), "List buckets and prefixes", "archives.browse"),
             Action("paste_locations", "Open &Pasted Path", (K.Paste,), "Open paths in the clipboard",
                 "paste_locations"),
         ),
@@ -362,12 +362,12 @@ MENUS = (
         (
             Action("check", "Chec&k", ("Ctrl+K",), "Check structure and all checksums",
                 lambda tab: tab.checking.start(), icon="check"),
-            Action("audit_files", "Audit &Files…", (), "Check several archives in one list", "audits.audit_files"),
+            Action("audit_files", "Audit &Files…", (), "Check several archives in one list", "archives.audit_files"),
             Action("audit_folder", "Audit Fol&der…", ("Ctrl+Shift+K",), "Check all archives in a folder",
-                "audits.audit_folder"),
+                "archives.audit_folder"),
             Action("new_audit", "New A&udit…", ("Ctrl+Shift+U",),
                 "Check every archive below a folder or prefix, and keep the results in a file",
-                "audits.new_audit"),
+                "archives.new_audit"),
         ),
         (
             Action("extract", "&Extract…", ("Ctrl+E",), "Extract members to a folder",
@@ -376,7 +376,7 @@ MENUS = (
                 "Open the member, or what the file is compressed from, as an archive of its own",
                 lambda tab: tab.open_inside(), enabled=lambda tab: _has_member(tab) or tab.can_unpack),
             Action("append", "&Add to RCA…", (), "Add files to an RCA archive",
-                "create_actions.append", needs_tab=True),
+                "archives.append", needs_tab=True),
         ),
         (
             Action("plan_repairs", "Plan &Repairs…", ("Ctrl+M",), "Plan repairs of the archive",

@@ -44,8 +44,23 @@ class WindowActions(QObject):
         self.connections = Connections(settings)
 
 
-class Audits(WindowActions):
-    """The actions that check many archives."""
+class Archives(WindowActions):
+    """The actions that open, audit and create archives, add to one, and browse S3; and the totals of its requests."""
+
+    def __init__(self, parent: QWidget, tabs: Tabs, settings: Settings, status_line: StatusLine) -> None:
+        super().__init__(parent, tabs, settings)
+        self._status_line = status_line
+        self._totals: RequestTotals | None = None
+        self._failed: dict[str, list[str]] = {}
+        """The inputs that could not be appended, by the archive's location; the next dialog offers them again."""
+        tabs.currentChanged.connect(self._show_totals)
+
+    def attach(self, tab: Tab) -> None:
+        """Connect the reload and error actions of a new tab."""
+        tab.banner.reopen.connect(partial(self._tabs.reloadRequested.emit, False))
+        tab.error_actions.chosen.connect(partial(self._run_error_action, tab))
+
+    # ---- audits and new archives -------------------------------------------------------------------------------
 
     def audit_files(self) -> None:
         """Ask for files and audit them."""
@@ -57,9 +72,8 @@ class Audits(WindowActions):
 
     def audit(self, locations: Sequence[str], connection: Connection = DEFAULT) -> AuditTab:
         """Audit these files and folders in a new tab; from now on ``connection`` is used for their buckets."""
-        if connection != DEFAULT:
-            for location in locations:
-                self.connections.remember(location, connection)
+        for location in locations if connection != DEFAULT else ():
+            self.connections.remember(location, connection)
         tab = self.new_audit(locations)
         tab.start()
         return tab
@@ -69,37 +83,31 @@ class Audits(WindowActions):
         from inspector.gui.tabs.audit_tab import AuditTab  # the first paint does not wait for it
 
         tab = AuditTab(self.connections.known, [absolute(place) for place in places])
-        tab.chosen.connect(lambda location: self._tabs.openRequested.emit([location]))
+        tab.chosen.connect(self._open_chosen)
         self._tabs.append(tab)
         tab.setFocus()
         return tab
-
-
-class CreateActions(WindowActions):
-    """The actions that create archives and append to one."""
-
-    def __init__(self, parent: QWidget, tabs: Tabs, settings: Settings) -> None:
-        super().__init__(parent, tabs, settings)
-        self._failed: dict[str, list[str]] = {}
-        """The inputs that could not be appended, by the archive's location; the next dialog offers them again."""
 
     def new_archive(self) -> None:
         """Create an archive in a new tab."""
         from inspector.gui.tabs.new_archive import NewArchiveTab  # the first paint does not wait for it
 
         tab = NewArchiveTab(self.connections)
-        tab.chosen.connect(lambda location: self._tabs.openRequested.emit([location]))
+        tab.chosen.connect(self._open_chosen)
         self._tabs.append(tab)
+
+    def _open_chosen(self, location: str) -> None:
+        self._tabs.openRequested.emit([location])
 
     # ---- appending ---------------------------------------------------------------------------------------------
 
     def append(self) -> None:
         """Ask what to add to the RCA archive shown."""
         tab = self._tabs.shown()
-        if tab is None or not _can_append(tab):
+        if tab is not None and _can_append(tab):
+            self._ask_append(tab, [])
+        else:
             self._tabs.said.emit(APPEND_CONDITION)
-            return
-        self._ask_append(tab, [])
 
     def take_dropped(self, locations: list[str]) -> None:
         """Open dropped locations; if an RCA archive is shown, ask whether to add them to it instead."""
@@ -107,8 +115,9 @@ class CreateActions(WindowActions):
         if tab is None or not _can_append(tab):
             self._tabs.openRequested.emit(locations)
             return
-        dropped = "the dropped item" if len(locations) == 1 else f"the {len(locations):,} dropped items"
-        it = "it" if len(locations) == 1 else "them"
+        dropped, it = (
+            ("the dropped item", "it") if len(locations) == 1 else (f"the {len(locations):,} dropped items", "them")
+        )
         ask(
             self._parent,
             "Add or Open?",
@@ -121,10 +130,9 @@ class CreateActions(WindowActions):
     def _ask_append(self, tab: Tab, locations: list[str]) -> None:
         from inspector.gui.dialogs.inputs import AppendDialog
 
-        dialog = AppendDialog(
-            self._parent, tab.document.name, tab.document.location, lambda draft: self._append(tab, draft)
-        )
-        dialog.inputs.add([*self._failed.get(tab.document.location, []), *locations])
+        location = tab.document.location
+        dialog = AppendDialog(self._parent, tab.document.name, location, partial(self._append, tab))
+        dialog.inputs.add([*self._failed.get(location, []), *locations])
         dialog.open()
 
     def _append(self, tab: Tab, draft: Draft) -> None:
@@ -136,37 +144,6 @@ class CreateActions(WindowActions):
 
         self._failed[tab.document.location] = list(draft.locations)
         tab.document.start(ArchiveRequests.append, draft.locations, draft.level, draft.convention).then(done)
-
-
-def _can_append(tab: Tab) -> bool:
-    """Whether files can be added to the archive of a tab."""
-    from inspector.operations.protocol.views import Stage  # the first paint does not wait for it
-
-    status = tab.document.status
-    is_local = "://" not in tab.document.location
-    is_idle = status.stage is Stage.READY and tab.editing.pending is None and not tab.document.in_experiment
-    return status.appendable and is_idle and is_local
-
-
-# ---- S3 --------------------------------------------------------------------------------------------------------------
-
-
-class S3Actions(WindowActions):
-    """The actions, and the totals of requests in the status line."""
-
-    def __init__(
-        self, parent: QWidget, tabs: Tabs, settings: Settings, audits: Audits, status_line: StatusLine
-    ) -> None:
-        super().__init__(parent, tabs, settings)
-        self._audits = audits
-        self._status_line = status_line
-        self._totals: RequestTotals | None = None
-        self._tabs.currentChanged.connect(self._show_totals)
-
-    def attach(self, tab: Tab) -> None:
-        """Connect the reload and error actions of a new tab."""
-        tab.banner.reopen.connect(partial(self._tabs.reloadRequested.emit, False))
-        tab.error_actions.chosen.connect(partial(self._run_error_action, tab))
 
     def _show_totals(self) -> None:
         """Show the request totals of the tab shown in the status line."""
@@ -224,7 +201,7 @@ class S3Actions(WindowActions):
             self.connections.remember(location, connection)
         tab = BrowserTab(self.connections, location, connection)
         tab.openRequested.connect(self.open)
-        tab.checkRequested.connect(self._audits.audit)
+        tab.checkRequested.connect(self.audit)
         tab.extractRequested.connect(self._extract)
         self._tabs.append(tab)
 
@@ -254,3 +231,12 @@ class S3Actions(WindowActions):
                 connection = connection._replace(region=tab.error_actions.region)
             self.connections.remember(location, connection)
             self._tabs.reloadRequested.emit(True)
+
+
+def _can_append(tab: Tab) -> bool:
+    """Whether files can be added to the archive of a tab."""
+    from inspector.operations.protocol.views import Stage  # the first paint does not wait for it
+
+    status = tab.document.status
+    is_idle = status.stage is Stage.READY and tab.editing.pending is None and not tab.document.in_experiment
+    return status.appendable and is_idle and "://" not in tab.document.location
