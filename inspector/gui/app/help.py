@@ -10,12 +10,13 @@ from types import TracebackType
 
 from PySide6.QtCore import QObject, Qt, Signal, qVersion
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from inspector import __version__
 from inspector.core.program import crash_report
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.ipc.link import REPORTS
+from inspector.gui.kit.building import ask
 from inspector.gui.kit.preferences import Settings
 from inspector.gui.kit.widgets import MessageBar
 
@@ -96,11 +97,9 @@ class Help(QObject):
 
     def show_about(self) -> None:
         """Show the name and version of the program; the box does not block."""
-        box = QMessageBox(QMessageBox.Icon.NoIcon, f"About {TITLE}", TITLE, QMessageBox.StandardButton.Ok, self._parent)
-        box.setInformativeText(f"Version {__version__}. Shows what every byte of an archive means.")
+        what = f"Version {__version__}. Shows what every byte of an archive means."
+        box = ask(self._parent, f"About {TITLE}", TITLE, more=what)
         box.setIconPixmap(self._parent.windowIcon().pixmap(64, 64))
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.open()
 
     # ---- reports -----------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from inspector.core.numbers import count
 from inspector.core.verdict import State
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.kit.building import dressed, in_column, in_row, page_of, scrolling
-from inspector.gui.kit.icons import Picture, icon, program_icon, state_icon
+from inspector.gui.kit.icons import Picture, icon, icon_of, program_icon
 from inspector.gui.kit.locations import MAX_TABS_OPENED, name_of
 from inspector.gui.kit.preferences import Settings
 from inspector.gui.kit.style import GRID, PAGE_PX, TextSize, bold, font_of, secondary
@@ -173,7 +173,7 @@ class StartPage(QScrollArea):
         button.setToolTip(plain(visible(location) if not note else f"{visible(location)}\n{visible(note)}"))
         name.setForegroundRole(name.palette().ColorRole.Link)
         text.setForegroundRole(text.palette().ColorRole.PlaceholderText)
-        mark = [Picture(state_icon(state), text.fontMetrics().height())] if state is not None else []
+        mark = [Picture(icon_of(state), text.fontMetrics().height())] if state is not None else []
         layout = in_column(name, in_row(*mark, (text, 1), gap=GRID), on=button, edge=(0, GRID, 2 * GRID, GRID))
         button.setMinimumHeight(layout.sizeHint().height())
         button.clicked.connect(lambda: self.chosen.emit(location))

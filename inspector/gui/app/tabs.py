@@ -14,7 +14,7 @@ from inspector.core.names import visible
 from inspector.core.verdict import State
 from inspector.gui.kit.building import dressed
 from inspector.gui.kit.files import leave_drops
-from inspector.gui.kit.icons import state_icon
+from inspector.gui.kit.icons import icon_of
 from inspector.gui.kit.locations import name_of
 from inspector.gui.kit.text import escaped, plain
 from inspector.gui.tabs.side_tab import Page, SideTab
@@ -208,5 +208,5 @@ class TabBar(QTabBar):
         text = escaped(f"* {stated}" if changed else stated)
         if self.tabText(at) != text:
             self.setTabText(at, text)
-            self.setTabIcon(at, QIcon() if state is None else state_icon(state))
+            self.setTabIcon(at, QIcon() if state is None else icon_of(state))
             self.setAccessibleTabName(at, f"{stated}, with unwritten changes" if changed else stated)

@@ -16,7 +16,7 @@ from inspector.core.numbers import count
 from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.building import Dialog, dressed, in_column, in_row, progress_bar
 from inspector.gui.kit.files import ask_for_files, ask_for_new_file
-from inspector.gui.kit.icons import severity_icon
+from inspector.gui.kit.icons import icon_of
 from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.locations import absolute, name_of
 from inspector.gui.kit.style import EDGE, GRID
@@ -45,7 +45,7 @@ Plan = Callable[[Sequence[str]], Job[CombinePlan]]
 
 
 COLUMNS = (
-    Column("From", lambda row: row[0], 60, icon=lambda row: severity_icon(MARKS[row[1]]) if row[1] in MARKS else None),
+    Column("From", lambda row: row[0], 60, icon=lambda row: icon_of(MARKS[row[1]]) if row[1] in MARKS else None),
     Column("Why", lambda row: row[1], 150),
     Column("What", lambda row: visible(row[2])),
 )

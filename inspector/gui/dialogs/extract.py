@@ -13,7 +13,7 @@ from inspector.core.numbers import count, grouped, rounded
 from inspector.gui.ipc.client import Job
 from inspector.gui.kit.building import Dialog, choice_of, dressed, edited, in_column, in_row, value_of
 from inspector.gui.kit.files import PathField, ask_for_folder, leave_drops
-from inspector.gui.kit.icons import severity_icon
+from inspector.gui.kit.icons import icon_of
 from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.table_models import Column
@@ -211,7 +211,7 @@ class ExtractedDialog(Dialog):
 
 
 COLUMNS = (
-    Column("What", itemgetter(0), 190, icon=lambda row: severity_icon(row[1])),
+    Column("What", itemgetter(0), 190, icon=lambda row: icon_of(row[1])),
     Column("Member", itemgetter(2), 200),
     Column("Why", itemgetter(3), 250),
 )

@@ -25,7 +25,7 @@ from inspector.gui.kit.building import (
     value_of,
 )
 from inspector.gui.kit.files import Cover, DropZone, PathField, ask_for_files, ask_for_folder
-from inspector.gui.kit.icons import severity_icon
+from inspector.gui.kit.icons import icon_of
 from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import Column
@@ -42,7 +42,7 @@ CONVENTIONS = {"spec": "the specification's", "rcarch": "rcarch's"}
 
 def _mark(row: InputRow) -> QIcon | None:
     severity = Severity.ERROR if row.trouble else Severity.WARNING if row.doubt else None
-    return severity_icon(severity) if severity is not None else None
+    return icon_of(severity) if severity is not None else None
 
 
 COLUMNS = (

@@ -7,15 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QInputDialog, QWidget
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
 
 from inspector.core.names import visible
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing, PendingUpload
 from inspector.gui.ipc.client import Job
-from inspector.gui.kit.building import Answer, ask
+from inspector.gui.kit.building import Answer, ask, ask_for_text
 from inspector.gui.kit.files import ALL_FILES, ask_for_file, ask_for_new_file
 from inspector.gui.panels.banner import Banner
 from inspector.operations.protocol.check_views import REPORT_SUFFIXES, ReportKind
@@ -56,19 +56,7 @@ class Flow(QObject):
         self._document = document
         self._banner = banner
         self._parent = parent
-
-    def ask_text(
-        self, title: str, label: str, take: Callable[[str], object], items: Sequence[str] = (), accept: str = "&OK"
-    ) -> None:
-        """Ask for a text, or for one of the items."""
-        dialog = QInputDialog(self._parent)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle(title)
-        dialog.setLabelText(label)
-        dialog.setComboBoxItems(items)
-        dialog.setOkButtonText(accept)
-        dialog.textValueSelected.connect(take)
-        dialog.open()
+        self.ask_text = partial(ask_for_text, parent)
 
     def offer_to_open(self, path: str, sentence: str) -> None:
         """Say what was written, with a button that opens it."""

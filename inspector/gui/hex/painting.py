@@ -17,9 +17,10 @@ from inspector.core.field import Structure
 from inspector.core.kinds import Family, Role, Shape
 from inspector.core.span import Span, intersect, united
 from inspector.drawing.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of, line_of
-from inspector.drawing.palette import COLOURS, CONTRAST, MARKS, Colours, Mark, Scheme, mixed, scheme_of
+from inspector.drawing.palette import COLOURS, CONTRAST, MARKS, Colours, Mark, Scheme, mixed
 from inspector.gui.hex.layout import Cursor, Layout, Pane, pieces_of, row_text
 from inspector.gui.hex.pages import HexModel, Tint, outline_of, overlapping, overlaps
+from inspector.gui.kit.style import scheme_for
 from inspector.gui.kit.theme import fixed_font
 
 MARGIN = 8
@@ -37,11 +38,6 @@ _PALE = 0.5
 HATCH_PERIOD = 8
 """The period of Qt's hatching patterns, in pixels."""
 _HATCHING = {Role.GAP: Qt.BrushStyle.BDiagPattern, Role.GARBAGE: Qt.BrushStyle.DiagCrossPattern}
-
-
-def scheme_for(palette: QPalette) -> Scheme:
-    """The colour scheme for a widget's palette."""
-    return scheme_of(palette.color(QPalette.ColorRole.Base).name(), palette.color(QPalette.ColorRole.Text).name())
 
 
 def hatching(role: Role, colours: Colours) -> QBrush | None:

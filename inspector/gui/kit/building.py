@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from PySide6.QtCore import Qt, SignalInstance
@@ -240,6 +240,28 @@ def ask(parent: QWidget, title: str, text: str, *answers: Answer, more: str = ""
             box.setDefaultButton(button)
     box.open()
     return box
+
+
+def ask_for_text(
+    parent: QWidget,
+    title: str,
+    label: str,
+    take: Callable[[str], object],
+    items: Sequence[str] = (),
+    accept: str = "&OK",
+    text: str = "",
+) -> None:
+    """Ask for a text, or for one of the items."""
+    from PySide6.QtWidgets import QInputDialog  # the first paint does not wait for it
+
+    dialog = dressed(QInputDialog(parent), windowTitle=title)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setLabelText(label)
+    dialog.setTextValue(text)
+    dialog.setComboBoxItems(items)
+    dialog.setOkButtonText(accept)
+    dialog.textValueSelected.connect(take)
+    dialog.open()
 
 
 def context_menu(parent: QWidget) -> QMenu:

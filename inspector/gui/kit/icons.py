@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.verdict import State, Verdict
-from inspector.drawing.palette import CONTRAST, MARKS, Mark, Scheme, scheme_of
+from inspector.drawing.palette import CONTRAST, MARKS, Mark
+from inspector.gui.kit.style import scheme_for
 from inspector.resources import resource
 
 SIZES = (16, 20, 24, 32, 48, 64, 96, 128)
@@ -22,51 +23,31 @@ INNER_COLOUR = "#ffffff"
 """The colour of strokes inside a filled shape."""
 
 _R = QPalette.ColorRole
-_SEVERITIES = {Severity.ERROR: Mark.ERROR, Severity.WARNING: Mark.WARNING, Severity.INFO: Mark.INFO}
-_STATES = {
+_DRAWN = {
+    Severity.ERROR: ("error", Mark.ERROR),
+    Severity.WARNING: ("warning", Mark.WARNING),
+    Severity.INFO: ("info", Mark.INFO),
     State.SOUND: ("verified", Mark.GOOD),
-    State.WARNING: ("warning", Mark.WARNING),
     State.TORN: ("torn", Mark.WARNING),
     State.DAMAGED: ("error", Mark.ERROR),
     State.UNREADABLE: ("error", Mark.ERROR),
-}
-_VERDICTS = {
     Verdict.VERIFIED: ("verified", Mark.GOOD),
     Verdict.MISMATCH: ("error", Mark.ERROR),
     Verdict.DOUBTFUL: ("warning", Mark.WARNING),
     Verdict.NOT_CHECKABLE: ("not-checkable", Mark.QUIET),
     Verdict.NOT_CHECKED: ("not-checked", Mark.QUIET),
 }
+"""The drawing and the mark of each word; that of a warning is one word of severities and of states."""
 
 
-def icon(name: str) -> QIcon:
-    """An icon in the text colour."""
-    return badged(name, None)
+def icon_of(word: Severity | State | Verdict) -> QIcon:
+    """The icon of a severity, a state or a verdict; shapes and colours differ."""
+    return icon(*_DRAWN[word])
 
 
-def severity_icon(severity: Severity) -> QIcon:
-    """The icon of a severity; shapes and colours differ."""
-    return badged(severity.value, _SEVERITIES[severity])
-
-
-def severity_mark(severity: Severity) -> Mark:
-    """The mark whose colour a severity has."""
-    return _SEVERITIES[severity]
-
-
-def state_mark(state: State) -> Mark:
-    """The mark whose colour a state has."""
-    return _STATES[state][1]
-
-
-def state_icon(state: State) -> QIcon:
-    """The icon of a state."""
-    return badged(*_STATES[state])
-
-
-def verdict_icon(verdict: Verdict) -> QIcon:
-    """The icon of a verdict; shapes differ."""
-    return badged(*_VERDICTS[verdict])
+def mark_of(word: Severity | State) -> Mark:
+    """The mark whose colour a severity or a state has."""
+    return _DRAWN[word][1]
 
 
 def program_icon() -> QIcon:
@@ -84,7 +65,7 @@ def coloured(name: str, colour: str, sizes: tuple[int, ...] = SIZES) -> QIcon:
 
 
 @cache
-def badged(name: str, mark: Mark | None) -> QIcon:
+def icon(name: str, mark: Mark | None = None) -> QIcon:
     """An icon in the colour of a mark, or of text, that follows the palette."""
     return QIcon(_Engine(name, mark))
 
@@ -113,29 +94,18 @@ class _Engine(QIconEngine):
 
     def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:  # noqa: ARG002
         """The pixmap for ``size`` logical pixels of ``scale`` device pixels each."""
-        side = round(min(size.width(), size.height()) * scale)
-        return _drawn(
-            self._name, self._colour(mode), side, self._inside(mode), scale, disabled=mode is QIcon.Mode.Disabled
-        )
+        side, (colour, inside) = round(min(size.width(), size.height()) * scale), self._inks(mode)
+        return _drawn(self._name, colour, side, inside, scale, disabled=mode is QIcon.Mode.Disabled)
 
-    def _colour(self, mode: QIcon.Mode) -> str:
-        palette, scheme = _palette_and_scheme()
-        selected = mode is QIcon.Mode.Selected
-        if self._mark is None or (selected and (scheme in CONTRAST or self._mark is Mark.QUIET)):
-            return palette.color(_R.HighlightedText if selected else _R.WindowText).name()
-        return MARKS[scheme][self._mark]
-
-    def _inside(self, mode: QIcon.Mode) -> str:
-        """The colour of strokes inside a shape; in high contrast, that of the selected row."""
-        palette, scheme = _palette_and_scheme()
-        if mode is QIcon.Mode.Selected and scheme in CONTRAST:
-            return palette.color(_R.Highlight).name()
-        return INNER_COLOUR
-
-
-def _palette_and_scheme() -> tuple[QPalette, Scheme]:
-    palette = QGuiApplication.palette()
-    return palette, scheme_of(palette.color(_R.Base).name(), palette.color(_R.Text).name())
+    def _inks(self, mode: QIcon.Mode) -> tuple[str, str]:
+        """The colour, and that of strokes inside a shape: in high contrast, that of the selected row."""
+        palette, selected = QGuiApplication.palette(), mode is QIcon.Mode.Selected
+        scheme = scheme_for(palette)
+        sharp = selected and scheme in CONTRAST
+        inside = palette.color(_R.Highlight).name() if sharp else INNER_COLOUR
+        if self._mark is None or sharp or (selected and self._mark is Mark.QUIET):
+            return palette.color(_R.HighlightedText if selected else _R.WindowText).name(), inside
+        return MARKS[scheme][self._mark], inside
 
 
 class Picture(QWidget):

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.drawing.palette import MARKS, Mark, scheme_of
+from inspector.drawing.palette import MARKS, Mark, Scheme, scheme_of
 
 W = TypeVar("W", bound=QWidget)
 L = TypeVar("L", bound=QLayout)
@@ -99,10 +99,14 @@ def row_height(widget: QWidget) -> int:
     return max(5 * GRID, -(-(widget.fontMetrics().height() + GRID) // GRID) * GRID)
 
 
+def scheme_for(palette: QPalette) -> Scheme:
+    """The scheme that a palette is of."""
+    return scheme_of(palette.color(QPalette.ColorRole.Base).name(), palette.color(QPalette.ColorRole.Text).name())
+
+
 def paint_stripe(painter: QPainter, box: QRect, mark: Mark, palette: QPalette) -> None:
     """Paint the stripe of a severity or state at the left edge of a box."""
-    scheme = scheme_of(palette.color(QPalette.ColorRole.Base).name(), palette.color(QPalette.ColorRole.Text).name())
-    painter.fillRect(QRect(box.left(), box.top(), STRIPE_PX, box.height()), QColor(MARKS[scheme][mark]))
+    painter.fillRect(QRect(box.left(), box.top(), STRIPE_PX, box.height()), QColor(MARKS[scheme_for(palette)][mark]))
 
 
 class Rows(QStyledItemDelegate):

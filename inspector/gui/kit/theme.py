@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPalette
 from PySide6.QtWidgets import QApplication
 
-from inspector.drawing.palette import COLOURS, CONTRAST, Scheme, scheme_of
+from inspector.drawing.palette import COLOURS, CONTRAST, Scheme
 from inspector.gui.kit import style
 from inspector.resources import resource
 
@@ -52,7 +52,7 @@ def _black_system(app: QApplication) -> bool:
     """Whether the system palette is white on black: some systems ask for high contrast only in this way."""
     system: QPalette = app.property(_SYSTEM_PALETTE) or app.palette()
     app.setProperty(_SYSTEM_PALETTE, system)  # later palettes of the application are ours
-    return scheme_of(system.color(_R.Base).name(), system.color(_R.Text).name()) is Scheme.CONTRAST_DARK
+    return style.scheme_for(system) is Scheme.CONTRAST_DARK
 
 
 def on_system_change(app: QApplication, update: Callable[[object], object]) -> None:

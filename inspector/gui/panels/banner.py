@@ -14,7 +14,7 @@ from inspector.core.verdict import State
 from inspector.drawing.palette import Mark
 from inspector.gui.document.document import Document
 from inspector.gui.kit.building import dressed, in_column, in_row
-from inspector.gui.kit.icons import Picture, icon, severity_icon, state_icon, state_mark
+from inspector.gui.kit.icons import Picture, icon, icon_of, mark_of
 from inspector.gui.kit.style import GRID, PAGE_PX, TextSize, card, font_of, paint_stripe, secondary
 from inspector.gui.kit.widgets import MessageBar, SelectableLabel, push_button
 from inspector.operations.protocol.views import Stage, Status
@@ -146,15 +146,15 @@ class Banner(QFrame):
     def _show_mark(self, status: Status) -> None:
         """Show the icon, and the stripe once something is known to be right or wrong."""
         self._stripe = None
-        shown = severity_icon(Severity.INFO)  # no tick: the contents have not been verified
+        shown = icon_of(Severity.INFO)  # no tick: the contents have not been verified
         if status.stage is Stage.FAILED:
-            shown, self._stripe = severity_icon(Severity.ERROR), Mark.ERROR
+            shown, self._stripe = icon_of(Severity.ERROR), Mark.ERROR
         elif status.stage in (Stage.OPENING, Stage.DECODING):
             shown = icon("reload")
         elif status.format != "bytes" and status.state is not None:
-            self._stripe = state_mark(status.state)
+            self._stripe = mark_of(status.state)
             if status.main is None or status.main.severity is not Severity.INFO:  # no tick beside what is missing
-                shown = state_icon(status.state)
+                shown = icon_of(status.state)
         self.mark.show_icon(shown)
         self.update()
 

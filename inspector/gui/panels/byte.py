@@ -14,7 +14,7 @@ from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans, total
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.kit.building import dressed, in_column, in_form, in_row, page_of, scrolling
-from inspector.gui.kit.icons import Picture, severity_icon
+from inspector.gui.kit.icons import Picture, icon_of
 from inspector.gui.kit.style import GRID, TextSize, font_of, secondary
 from inspector.gui.kit.text import breakable, path_text, short
 from inspector.gui.kit.widgets import SelectableLabel, sentence_label
@@ -189,7 +189,7 @@ def _finding_line(severity: Severity, sentence: str) -> QWidget:
     label = SelectableLabel()
     label.set_breakable(sentence)
     label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-    mark = Picture(severity_icon(severity), 16)
+    mark = Picture(icon_of(severity), 16)
     line = in_row(mark, (label, 1), edge=(0, GRID, 0, 0))
     line.setAlignment(mark, Qt.AlignmentFlag.AlignTop)
     return page_of(line)

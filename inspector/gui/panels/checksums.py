@@ -8,7 +8,7 @@ from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Spans, total
 from inspector.core.verdict import Checksum
 from inspector.gui.document.document import Document
-from inspector.gui.kit.icons import verdict_icon
+from inspector.gui.kit.icons import icon_of
 from inspector.gui.kit.table_models import Column
 from inspector.gui.kit.text import loading_text
 from inspector.gui.kit.widgets import Details
@@ -51,7 +51,7 @@ def _ranges_text(spans: Spans) -> str:
 
 COLUMNS = (
     Column("Checksum", lambda row: row.name, 260, lambda row: f"{row.name}\n{row.note}".strip()),
-    Column("State", lambda row: row.verdict.value, 118, icon=lambda row: verdict_icon(row.verdict)),
+    Column("State", lambda row: row.verdict.value, 118, icon=lambda row: icon_of(row.verdict)),
     Column("Algorithm", lambda row: row.algorithm, 120),
     Column("Stored", lambda row: row.stored, 150),
     Column("Computed", lambda row: row.computed or "not computed", 150),

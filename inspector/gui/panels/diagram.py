@@ -25,9 +25,9 @@ from inspector.drawing.colouring import line_of
 from inspector.drawing.diagram import ROW, TITLE, Box, Diagram, Layout, Points, Rect, laid_out
 from inspector.drawing.palette import COLOURS, FAMILY_HUES, ROLE_HUES, Colours
 from inspector.gui.document.document import Document, Selection
-from inspector.gui.hex.painting import hatching, scheme_for
+from inspector.gui.hex.painting import hatching
 from inspector.gui.kit.building import LINE, in_column, scrolling
-from inspector.gui.kit.style import secondary
+from inspector.gui.kit.style import scheme_for, secondary
 from inspector.gui.kit.text import loading_text, plain
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, debounce
 from inspector.operations.protocol.requests import ArchiveRequests

@@ -13,7 +13,7 @@ from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans
 from inspector.gui.document.document import Document
 from inspector.gui.kit.building import in_column, tool_button
-from inspector.gui.kit.icons import icon, severity_icon, severity_mark
+from inspector.gui.kit.icons import icon, icon_of, mark_of
 from inspector.gui.kit.item_views import ColumnWidener
 from inspector.gui.kit.style import GRID, STRIPE_ROLE, Stripes
 from inspector.gui.kit.table_models import PAGE_ROWS, Column
@@ -44,8 +44,8 @@ COLUMNS = (
         "Severity",
         lambda row: row.severity.value,
         92,
-        icon=lambda row: severity_icon(row.severity),
-        roles={STRIPE_ROLE: lambda row: severity_mark(row.severity)},
+        icon=lambda row: icon_of(row.severity),
+        roles={STRIPE_ROLE: lambda row: mark_of(row.severity)},
     ),
     Column("What was found", _in_two_lines, tip=lambda row: row.message),
     Column("Bytes", lambda row: spans_summary(row.spans), 140),
@@ -102,7 +102,7 @@ class FindingsPanel(ListPanel):
 
     def _severity_button(self, severity: Severity) -> QToolButton:
         label = _SEVERITY_LABELS[severity]
-        button = tool_button(label, f"Show findings that are {label.lower()}", shown=severity_icon(severity))
+        button = tool_button(label, f"Show findings that are {label.lower()}", shown=icon_of(severity))
         button.setCheckable(True)
         button.setChecked(True)
         button.toggled.connect(self._filter)

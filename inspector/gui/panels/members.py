@@ -16,7 +16,7 @@ from inspector.core.verdict import State, Verdict
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.building import dressed, in_column, in_row
-from inspector.gui.kit.icons import icon, severity_icon, verdict_icon
+from inspector.gui.kit.icons import icon, icon_of
 from inspector.gui.kit.item_views import ExpandedRows, FirstColumnFitter, PagedTree, by_names, selected_members
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import Column, Deliver, PagedTable, cell, widths
@@ -62,7 +62,7 @@ def _in_header(tip: Callable[[MemberRow], str]) -> Callable[[MemberRow], str]:
 
 
 def _name_icon(row: MemberRow) -> QIcon:
-    return severity_icon(row.wrong) if row.wrong is not None else icon("folder" if row.folder else "file")
+    return icon_of(row.wrong) if row.wrong is not None else icon("folder" if row.folder else "file")
 
 
 COLUMNS = (
@@ -79,7 +79,7 @@ COLUMNS = (
         lambda row: row.verdict.value,
         122,
         lambda row: _VERDICT_TIPS[row.verdict],
-        lambda row: verdict_icon(row.verdict),
+        lambda row: icon_of(row.verdict),
     ),
     Column(
         "Size",
@@ -93,7 +93,7 @@ COLUMNS = (
         "Mark",
         lambda row: row.wrong.value if row.wrong is not None else "",
         80,
-        icon=lambda row: severity_icon(row.wrong) if row.wrong is not None else None,
+        icon=lambda row: icon_of(row.wrong) if row.wrong is not None else None,
     ),
     Column(
         "Stored",
@@ -135,13 +135,13 @@ FOLDER_COLUMNS = {
         "Name",
         lambda row: row.name,
         tip=_folder_tip,
-        icon=lambda row: icon("folder") if row.wrong is None else severity_icon(row.wrong),
+        icon=lambda row: icon("folder") if row.wrong is None else icon_of(row.wrong),
     ),
     VERDICT: Column(
         "Verdict",
         _folder_verdict,
         tip=lambda row: f"The worst beneath. {_VERDICT_TIPS[row.verdict]}" if row.verdict is not None else None,
-        icon=lambda row: verdict_icon(row.verdict) if row.verdict is not None else None,
+        icon=lambda row: icon_of(row.verdict) if row.verdict is not None else None,
     ),
     SIZE: Column("Size", lambda row: count(row.members, "member"), tip=lambda _: None, is_number=True),
 }

@@ -7,7 +7,6 @@ from typing import Any
 
 from msgspec import Struct, field
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QAbstractItemView, QComboBox, QSizePolicy, QWidget
 
 from inspector.core import verdict
@@ -17,7 +16,7 @@ from inspector.core.reader import ReaderKind, Step
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.kit.building import dressed, in_column, page_of, side_by_side, tool_button
-from inspector.gui.kit.icons import severity_icon, verdict_icon
+from inspector.gui.kit.icons import icon_of
 from inspector.gui.kit.item_views import NOWHERE, ColumnWidener, Index, NumberedTree
 from inspector.gui.kit.listing import ListView, Rows, read_pages
 from inspector.gui.kit.style import GRID, Sentences
@@ -62,7 +61,7 @@ COLUMNS = (
         "Step",
         lambda step: step.action if step.folded else f"{step.n:,}  {step.action}{'' if step.ok else ' ✗'}",
         270,
-        icon=lambda step: None if step.ok else severity_icon(Severity.ERROR),
+        icon=lambda step: None if step.ok else icon_of(Severity.ERROR),
     ),
     Column("Value", lambda step: value_text(step.value), 210),
     Column("Decision", lambda step: step.decision, 180),
@@ -133,13 +132,8 @@ def _why(row: ReaderRow) -> str:
     return place + (row.outcome.message or count(row.outcome.members, "member"))
 
 
-def _mark(row: ReaderRow) -> QIcon:
-    mark = MARKS[row.verdict]
-    return severity_icon(mark) if isinstance(mark, Severity) else verdict_icon(mark)
-
-
 READERS = (
-    Column("Reader", lambda row: row.reader.title, 130, icon=_mark),
+    Column("Reader", lambda row: row.reader.title, 130, icon=lambda row: icon_of(MARKS[row.verdict])),
     Column("Kind", lambda row: KIND_LABELS[row.reader.kind], 90),
     Column("Verdict", lambda row: str(row.verdict), 110),
     Column("Why", _why),

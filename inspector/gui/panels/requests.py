@@ -12,7 +12,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, rounded
 from inspector.gui.document.watches import RequestWatch
 from inspector.gui.kit.building import LINE, dressed, in_column
-from inspector.gui.kit.icons import severity_icon
+from inspector.gui.kit.icons import icon_of
 from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import Column
@@ -82,7 +82,7 @@ COLUMNS = (
         "Status",
         status_text,
         90,
-        icon=lambda row: severity_icon(Severity.WARNING) if _failed(row) else None,
+        icon=lambda row: icon_of(Severity.WARNING) if _failed(row) else None,
         is_number=True,
     ),
     Column("Why", lambda row: str(row.why), 150),

@@ -16,7 +16,7 @@ from inspector.core.span import total
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.building import in_column
-from inspector.gui.kit.icons import severity_icon
+from inspector.gui.kit.icons import icon_of
 from inspector.gui.kit.item_views import ExpandedRows, FirstColumnFitter, PagedTree, by_positions
 from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.style import Sentences
@@ -61,7 +61,7 @@ def columns(swatch: Callable[[FieldRow], QColor]) -> tuple[Column, ...]:
     """The columns of fields, which have the colours of their bytes."""
 
     def mark(row: FieldRow) -> Any:
-        return severity_icon(row.wrong) if row.wrong is not None else _square(swatch(row).name(), _scale())
+        return icon_of(row.wrong) if row.wrong is not None else _square(swatch(row).name(), _scale())
 
     def tip(row: FieldRow) -> str:
         return f"{_named(row)} · {row.kind}{f' · {row.wrong.value}' if row.wrong is not None else ''}"

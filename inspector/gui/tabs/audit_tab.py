@@ -17,7 +17,7 @@ from inspector.drawing.palette import Mark
 from inspector.gui.ipc.client import audit_client
 from inspector.gui.kit.building import LINE, choice_of, dressed, in_column, in_row, number_of
 from inspector.gui.kit.files import ALL_FILES, PathField, ask_for_folder, ask_for_new_file
-from inspector.gui.kit.icons import badged, icon, state_icon, state_mark
+from inspector.gui.kit.icons import icon, icon_of, mark_of
 from inspector.gui.kit.item_views import ColumnWidener
 from inspector.gui.kit.listing import ListView, QueryTable
 from inspector.gui.kit.locations import absolute, name_of
@@ -96,8 +96,8 @@ def details_text(row: Result) -> str:
 
 def _icon(state: str) -> Any:
     if state in (UNCHECKED, WAITING):
-        return badged("not-checked", Mark.QUIET)
-    return icon("open") if state == NO_ARCHIVE else state_icon(State(state))
+        return icon("not-checked", Mark.QUIET)
+    return icon("open") if state == NO_ARCHIVE else icon_of(State(state))
 
 
 def _unless_waiting(text: Callable[[Result], str]) -> Callable[[Result], str]:
@@ -105,7 +105,7 @@ def _unless_waiting(text: Callable[[Result], str]) -> Callable[[Result], str]:
 
 
 def _stripe(row: Result) -> Mark | None:
-    return state_mark(State(row.state)) if row.state in list(State) else None
+    return mark_of(State(row.state)) if row.state in list(State) else None
 
 
 def columns(start: Callable[[], str]) -> tuple[Column, ...]:

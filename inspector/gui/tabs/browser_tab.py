@@ -19,7 +19,7 @@ from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import Client, Job, browse_client
 from inspector.gui.kit.building import LINE, dressed, in_column, in_row
 from inspector.gui.kit.files import PathField
-from inspector.gui.kit.icons import icon, severity_icon
+from inspector.gui.kit.icons import icon, icon_of
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import NOWHERE, RIGHT
 from inspector.gui.kit.text import plain, short
@@ -105,7 +105,7 @@ class BrowserModel(QStandardItemModel):
         def fail(sentence: str) -> None:
             if generation == self._generation:
                 text = f"{sentence} (Activate this row to retry.)"
-                self._set_note(above, text, severity_icon(Severity.ERROR), lists_more=True)
+                self._set_note(above, text, icon_of(Severity.ERROR), lists_more=True)
                 self.refused.emit(sentence)
 
         entry: RemoteEntry | None = above.data(_ENTRY)

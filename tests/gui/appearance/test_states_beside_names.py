@@ -15,7 +15,7 @@ from inspector.core.finding import Severity
 from inspector.core.verdict import State
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.kit.icons import severity_icon, state_icon
+from inspector.gui.kit.icons import icon_of
 from inspector.gui.kit.preferences import Settings
 from inspector.gui.panels.members import NAME, VERDICT
 from tests.gui.conftest import Sample, Show, press, settle
@@ -29,7 +29,7 @@ def texts(window: Window) -> list[str]:
 
 def tabs_have_an_icon_and_a_word(window: Window) -> None:
     assert texts(window) == [f"{SOUND} · sound", f"{DAMAGED} · damaged"]
-    assert window.tabs.tabIcon(1).cacheKey() == state_icon(State.DAMAGED).cacheKey()
+    assert window.tabs.tabIcon(1).cacheKey() == icon_of(State.DAMAGED).cacheKey()
     assert window.tabs.bar.accessibleTabName(1) == f"{DAMAGED} · damaged"
 
 
@@ -55,7 +55,7 @@ def a_folder_of_members_shows_the_worst_finding_beneath_it(tab: Tab) -> None:
         str(model.index(row, NAME).data()): model.index(row, NAME).data(Qt.ItemDataRole.DecorationRole).cacheKey()
         for row in range(model.rowCount())
     }
-    assert icons["photos"] == severity_icon(Severity.ERROR).cacheKey()
+    assert icons["photos"] == icon_of(Severity.ERROR).cacheKey()
     assert icons["notes"] != icons["photos"]
 
 

@@ -16,7 +16,7 @@ from inspector.core.finding import Severity
 from inspector.drawing.palette import MARKS, Mark, Scheme
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences, theme
-from inspector.gui.kit.icons import icon, severity_icon
+from inspector.gui.kit.icons import icon, icon_of
 from inspector.gui.kit.preferences import Settings
 from inspector.gui.kit.theme import palette
 from tests.gui.conftest import Show
@@ -86,7 +86,7 @@ def colours(shown: QIcon, mode: QIcon.Mode = QIcon.Mode.Normal) -> set[str]:
 
 
 def marks_keep_their_shade_and_are_seen_where_they_are_selected(window: Window, chosen: Scheme) -> None:
-    shown = severity_icon(Severity.ERROR)
+    shown = icon_of(Severity.ERROR)
     assert MARKS[chosen][Mark.ERROR].lower() in colours(shown), chosen
     if chosen is Scheme.CONTRAST_DARK:
         lit = window.palette().color(QPalette.ColorRole.HighlightedText).name()
@@ -94,7 +94,7 @@ def marks_keep_their_shade_and_are_seen_where_they_are_selected(window: Window, 
     if chosen in (Scheme.CONTRAST_LIGHT, Scheme.CONTRAST_DARK):
         row = window.palette().color(QPalette.ColorRole.Highlight).name()
         for severity in Severity:
-            assert row in colours(severity_icon(severity), QIcon.Mode.Selected), (chosen, severity)
+            assert row in colours(icon_of(severity), QIcon.Mode.Selected), (chosen, severity)
 
 
 def the_line_of_a_list_that_is_lit_can_be_read(window: Window, box: QComboBox, qtbot: QtBot, chosen: Scheme) -> None:

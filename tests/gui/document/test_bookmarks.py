@@ -14,7 +14,7 @@ from inspector.gui.app.actions.bookmarks import Bookmark, from_json
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.hex.layout import Pane
-from inspector.gui.hex.painting import scheme_for
+from inspector.gui.kit.style import scheme_for
 from tests.gui.conftest import Show, dialog_of, press, settle
 
 

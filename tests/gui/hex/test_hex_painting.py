@@ -16,7 +16,8 @@ from inspector.core.span import Span
 from inspector.drawing.palette import COLOURS, Colours, Scheme
 from inspector.gui.hex.layout import Cursor, Layout, Pane
 from inspector.gui.hex.pages import PAGE, Deliver, HexModel
-from inspector.gui.hex.painting import UNDERLINE_HEIGHT, Grid, Look, RowPainter, ViewState, row_metrics, scheme_for
+from inspector.gui.hex.painting import UNDERLINE_HEIGHT, Grid, Look, RowPainter, ViewState, row_metrics
+from inspector.gui.kit.style import scheme_for
 from inspector.gui.kit.theme import fixed_font, palette
 from tests.gui.hex.conftest import PARTS, Shown, fetch
 from tests.pictures.comparing import pixels

@@ -337,7 +337,7 @@ def test_a_copy_and_a_patch_leave_the_file_alone_and_leaving_pending_changes_ask
     assert json.loads(patch.read_text())
     press(window, "discard")
     press(window, "ask_import")
-    dialog_of(window, QFileDialog).fileSelected.emit(str(patch))
+    dialog_of(window, QFileDialog).filesSelected.emit([str(patch)])
     settle(qtbot, window)
     again = tab.editing.pending
     assert again is not None

@@ -221,7 +221,7 @@ def test_what_needs_more_is_asked_for(
     shown()
     for steps, name in enumerate(("insert_file", "replace_with_file"), 3):
         press(window, name)
-        dialog_of(window, QFileDialog).fileSelected.emit(str(tmp_path / "piece"))  # type: ignore[attr-defined]
+        dialog_of(window, QFileDialog).filesSelected.emit([str(tmp_path / "piece")])  # type: ignore[attr-defined]
         qtbot.waitUntil(lambda steps=steps: len(tab.experiment.steps) == steps, timeout=WAIT)
         shown()
     data = path.read_bytes()

@@ -17,7 +17,7 @@ from inspector.drawing.palette import COLOURS, Scheme
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.hex.beside.legend import NEVER_READ
-from inspector.gui.kit.icons import verdict_icon
+from inspector.gui.kit.icons import icon_of
 from inspector.gui.panels.reader import KIND_LABELS, MARKS, NOT_YET, ReaderPanel, StepsModel, reads_text
 from inspector.operations.protocol.check_views import ReaderVerdict
 from tests.formats.rca import build
@@ -97,7 +97,7 @@ def test_the_banner_leads_to_the_table_of_all_readers_and_that_to_the_steps_of_e
     assert texts["rcarch"][2].startswith("step ")
     assert texts["the specification"][1] == ReaderVerdict.ACCEPTS.value
     icons = {rows.texts(at)[0]: rows.index(at, 0).data(Qt.ItemDataRole.DecorationRole) for at in range(rows.rowCount())}
-    assert icons["the specification"].cacheKey() == verdict_icon(verdict.Verdict.VERIFIED).cacheKey()
+    assert icons["the specification"].cacheKey() == icon_of(verdict.Verdict.VERIFIED).cacheKey()
     assert all(icon is not None for icon in icons.values())
 
     described(panel, window, qtbot)

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
 from inspector.core.field import Structure
@@ -18,6 +17,7 @@ from inspector.core.span import Span
 from inspector.drawing.palette import FAMILY_HUES, Hue
 from inspector.gui.app.actions.archives import WindowActions
 from inspector.gui.app.tabs import Tabs
+from inspector.gui.kit.building import ask_for_text
 from inspector.gui.kit.preferences import Settings
 from inspector.gui.kit.text import escaped, short
 
@@ -100,8 +100,6 @@ class Bookmarks(WindowActions):
 
     def add_bookmark(self) -> None:
         """Ask for a note and bookmark the byte at the caret, or the selected bytes."""
-        from PySide6.QtWidgets import QInputDialog
-
         tab = self._tabs.shown()
         if tab is None:
             return
@@ -118,13 +116,7 @@ class Bookmarks(WindowActions):
             self.replace(document, layer, span.start, marked._replace(note=note.strip()))
             document.reported.emit(f"A bookmark is on {place} (Go > Notes).")
 
-        dialog = QInputDialog(self._parent)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle("Note")
-        dialog.setLabelText(f"Note on {place} of {document.name}:")
-        dialog.setTextValue(old.note)
-        dialog.textValueSelected.connect(put)
-        dialog.open()
+        ask_for_text(self._parent, "Note", f"Note on {place} of {document.name}:", put, text=old.note)
 
     def next_bookmark(self) -> None:
         """Go to the next bookmark of the layer shown; wrap around after the last."""

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from inspector.gui.app.actions.archives import WindowActions
 from inspector.gui.app.tabs import Tabs
+from inspector.gui.kit.building import context_menu
 from inspector.gui.kit.files import ask_for_files
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.preferences import Settings
@@ -126,8 +127,7 @@ class Comparisons(WindowActions):
         own = self._tabs.pages()[at].location
         if not own:
             return None
-        menu = QMenu(self._parent)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = context_menu(self._parent)
         others = menu.addMenu("Compare With")
         for other, page in enumerate(self._tabs.pages()):
             if page.location and other != at:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtCore import QObject, QPoint
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
@@ -15,7 +15,8 @@ from inspector.drawing.colouring import ColourBy
 from inspector.gui.app.tabs import Tabs, named_state
 from inspector.gui.hex.layout import CopyFormat
 from inspector.gui.kit import preferences, theme
-from inspector.gui.kit.icons import state_icon
+from inspector.gui.kit.building import context_menu
+from inspector.gui.kit.icons import icon_of
 from inspector.gui.kit.preferences import Setting, Settings
 from inspector.gui.kit.text import escaped
 from inspector.resources import samples
@@ -92,7 +93,7 @@ class Menus:
             stated = named_state(visible(location), state)
             action = self._add(self.recent, stated, partial(self._tabs.openRequested.emit, [location]))
             if state is not None:
-                action.setIcon(state_icon(state))
+                action.setIcon(icon_of(state))
         if self.recent.isEmpty():
             self.recent.addAction("No Recent Files").setEnabled(False)
             return
@@ -121,8 +122,7 @@ class Menus:
         menu.insertMenu(menu.actions()[5], self.experiment)
 
     def _popup(self, groups: Iterable[str], position: QPoint) -> QMenu:
-        menu = QMenu(self._parent)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = context_menu(self._parent)
         for group in groups:
             menu.addActions([self._actions[name] for name in group.split()])
             menu.addSeparator()

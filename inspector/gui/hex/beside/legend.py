@@ -16,7 +16,8 @@ from inspector.drawing.byte_class import ByteClass
 from inspector.drawing.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of, paint_of_look, roles_in
 from inspector.drawing.palette import COLOURS, Colours
 from inspector.gui.hex.beside.strip import VERDICT_LEGEND, fill_class, fill_verdict, verdicts_in
-from inspector.gui.hex.painting import UNDERLINE_HEIGHT, hatching, scheme_for, unread_brushes
+from inspector.gui.hex.painting import UNDERLINE_HEIGHT, hatching, unread_brushes
+from inspector.gui.kit.style import scheme_for
 from inspector.operations.protocol.views import Judged
 
 _SWATCH = 13

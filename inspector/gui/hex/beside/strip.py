@@ -33,8 +33,8 @@ from inspector.drawing.byte_class import CLASSES, ByteClass
 from inspector.drawing.colouring import CLASS_HUES, ColourBy, families_in, landmarks, shown_in
 from inspector.drawing.palette import COLOURS, FAMILY_HUES, MARKS, ROLE_HUES, Colours, Mark
 from inspector.gui.hex.pages import merged, overlaps
-from inspector.gui.hex.painting import hatching, scheme_for, unread_brushes
-from inspector.gui.kit.style import TextSize, font_of
+from inspector.gui.hex.painting import hatching, unread_brushes
+from inspector.gui.kit.style import TextSize, font_of, scheme_for
 from inspector.operations.protocol.views import FULL, Bands, Judged
 
 Row = TypeVar("Row")

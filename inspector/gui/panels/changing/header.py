@@ -27,7 +27,7 @@ from inspector.core.span import Span, Spans
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.document.editing import Editing
 from inspector.gui.kit.building import LINE, in_column, in_row, number_of, page_of, scrolling
-from inspector.gui.kit.icons import severity_icon
+from inspector.gui.kit.icons import icon_of
 from inspector.gui.kit.listing import Rows
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import Column, Index, widths
@@ -291,7 +291,7 @@ class HeaderEntriesModel(Rows):
     typed = Signal(int, int, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
-        doubt = severity_icon(Severity.WARNING)
+        doubt = icon_of(Severity.WARNING)
         columns = (
             Column("Entry", lambda entry: f"{entry.index}{'' if entry.used else ' (unused)'}", 84, _tip, roles=_UNUSED),
             self._number_column("Offset", lambda entry: entry.offset),
@@ -390,7 +390,7 @@ class NumberEditor(QStyledItemDelegate):
     ) -> QWidget:
         editor = QLineEdit(parent)
         editor.setAccessibleName("Offset" if index.column() == OFFSET else "Length")
-        editor.addAction(severity_icon(Severity.ERROR), QLineEdit.ActionPosition.TrailingPosition).setVisible(False)
+        editor.addAction(icon_of(Severity.ERROR), QLineEdit.ActionPosition.TrailingPosition).setVisible(False)
         row, column = index.row(), index.column()
 
         def validate(text: str) -> None:

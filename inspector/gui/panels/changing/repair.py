@@ -10,7 +10,7 @@ from inspector.core.verdict import State
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.kit.building import dressed, in_column, in_row, page_of
-from inspector.gui.kit.icons import severity_icon, state_icon
+from inspector.gui.kit.icons import icon_of
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.widgets import Details, Emptiable, sentence_label
@@ -215,7 +215,7 @@ class RepairPanel(QWidget):
 
 def _item(row: RepairRow, accepted: bool) -> QListWidgetItem:
     """A repair as an item, with a box to tick where the user has to confirm it."""
-    item = QListWidgetItem(state_icon(State.WARNING if row.claim or row.loses else State.SOUND), row.title)
+    item = QListWidgetItem(icon_of(State.WARNING if row.claim or row.loses else State.SOUND), row.title)
     item.setData(_ROLE, row)
     item.setToolTip(plain(_details_text(row)))
     if row.claim or row.consent or accepted:
@@ -225,7 +225,7 @@ def _item(row: RepairRow, accepted: bool) -> QListWidgetItem:
 
 
 def _unrepaired(sentence: str) -> QListWidgetItem:
-    item = QListWidgetItem(severity_icon(Severity.WARNING), short(f"Stays as it is: {sentence}"))
+    item = QListWidgetItem(icon_of(Severity.WARNING), short(f"Stays as it is: {sentence}"))
     item.setFlags(Qt.ItemFlag.ItemIsEnabled)
     item.setToolTip(plain(sentence))
     return item

@@ -17,7 +17,7 @@ from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.document.trials import Experimenting, Replaying, Trial
 from inspector.gui.kit.building import dressed, in_column, number_of, page_of, side_by_side
-from inspector.gui.kit.icons import severity_icon, state_icon
+from inspector.gui.kit.icons import icon_of
 from inspector.gui.kit.listing import ListView, Rows
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import Column
@@ -178,13 +178,13 @@ def matrix_columns(matrix: Matrix) -> list[Column]:
             return f"{row.cells[at]}: the reader {CRASH_MEANINGS[row.cells[at]]}. {row.messages[at]}".strip()
 
         def mark(row: MatrixRow) -> Any:
-            return severity_icon(_MARKS[row.cells[at]]) if row.cells[at] in _MARKS else None
+            return icon_of(_MARKS[row.cells[at]]) if row.cells[at] in _MARKS else None
 
         return Column(title, lambda row: str(row.cells[at]), tip=tip, icon=mark)
 
     return [
         Column("A crash", lambda row: row.words),
-        Column("Check", lambda row: str(row.state), icon=lambda row: state_icon(row.state)),
+        Column("Check", lambda row: str(row.state), icon=lambda row: icon_of(row.state)),
         *(of_reader(at, reader.title) for at, reader in enumerate(matrix.readers)),
         Column("Repair leads", lambda row: row.leads),
     ]

@@ -26,9 +26,9 @@ from inspector.core.numbers import count, grouped, rounded
 from inspector.core.verdict import State
 from inspector.drawing.palette import COLOURS, Colours
 from inspector.gui.hex.beside.legend import Legend, LegendEntry
-from inspector.gui.hex.painting import hatching, scheme_for
-from inspector.gui.kit.icons import state_icon
-from inspector.gui.kit.style import GRID, bold
+from inspector.gui.hex.painting import hatching
+from inspector.gui.kit.icons import icon_of
+from inspector.gui.kit.style import GRID, bold, scheme_for
 from inspector.gui.kit.text import plain
 from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Band, Keys, Run, bit, limits_of, states_in
 from inspector.operations.protocol.views import (
@@ -78,7 +78,7 @@ _ANY_WIDTH = 1 << 16
 
 
 def _icon_of(state: RangeState) -> QIcon | None:
-    return state_icon(_ICONS[state]) if state in _ICONS else None
+    return icon_of(_ICONS[state]) if state in _ICONS else None
 
 
 def _fill(state: RangeState, colours: Colours) -> QColor:
@@ -171,7 +171,7 @@ def _caption(shown: int) -> tuple[str, QIcon | None, bool]:
         state = (failed or states)[-1]
         return _LABELS[state], _icon_of(state), bool(failed)
     if shown & ORPHAN and not states:
-        return "orphan", state_icon(State.DAMAGED), True
+        return "orphan", icon_of(State.DAMAGED), True
     return "gap" if shown & GAP and not states else "", None, False
 
 
