@@ -87,10 +87,6 @@ def _walked(source: Source, start: int, progress: Progress) -> Anchored | None:
     return Anchored(start, padded if padded <= source.size and not any(source.read(stop, padded - stop)) else stop)
 
 
-def _anchored(source: Source, at: int, low: int, progress: Progress) -> Anchored | None:  # noqa: ARG001 - as declared
-    return _walked(source, at - _MAGIC_AT, progress) if at >= _MAGIC_AT else None
-
-
 def _fronts(archive: Archive, progress: Progress) -> Sequence[int]:  # noqa: ARG001 - as declared
     heads, source = archive.members.heads, archive.source
     first = heads[0] if heads else 0
@@ -241,7 +237,7 @@ DAMAGE = Damage(
     begins=is_tar,
     end=_tar_end,
     anchor=b"ustar",
-    anchored=_anchored,
+    anchored=lambda source, at, _, progress: _walked(source, at - _MAGIC_AT, progress) if at >= _MAGIC_AT else None,
     fronts=_fronts,
 )
 """Of a plain tar; one that is a special case adds to it."""
