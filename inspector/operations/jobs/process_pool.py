@@ -195,10 +195,8 @@ class ProcessPool(Generic[Task, Answer]):
 
 
 def _death_message(code: int | None) -> str:
-    if code is None or code >= 0:
-        return DIED
-    with suppress(ValueError):
-        return f"{DIED} It was ended by {signal.Signals(-code).name}, as happens when memory runs out."
+    with suppress(ValueError):  # it was ended by no signal
+        return f"{DIED} It was ended by {signal.Signals(-(code or 0)).name}, as happens when memory runs out."
     return DIED
 
 

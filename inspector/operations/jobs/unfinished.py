@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.core.names import encoded, listed, visible
-from inspector.core.numbers import count, rounded
+from inspector.core.numbers import count, rounded, verb
 from inspector.core.program.hints import Hint, hint
 from inspector.core.source import SourceError
 from inspector.sources.local.atomic import Unfinished, remove, unfinished
@@ -57,8 +57,7 @@ def remove_unfinished(folders: Iterable[Path]) -> Iterator[str]:
 def removed_message(gone: list[Unfinished], folder: Path) -> str:
     """The message about files that were removed in or below a folder."""
     files, size = count(len(gone), "unfinished file"), rounded(sum(each.size for each in gone))
-    verb = "was" if len(gone) == 1 else "were"
-    return f"{files} of a run that was killed {verb} removed in {visible(str(folder))}: {size}."
+    return f"{files} of a run that was killed {_was(gone)} removed in {visible(str(folder))}: {size}."
 
 
 # ---- uploads to S3 -----------------------------------------------------------------------------------------------
@@ -126,8 +125,8 @@ def _report_other_uploads(sender: Sender, target: Address, running: Collection[s
         return
     others = [(key, upload) for key, upload in there if upload not in running]
     if len(others) < len(there):
-        go = "goes" if len(there) - len(others) == 1 else "go"
-        yield f"{count(len(there) - len(others), 'upload')} of this program into {visible(folder.location)} {go} on."
+        own = len(there) - len(others)
+        yield f"{count(own, 'upload')} of this program into {visible(folder.location)} {verb(own, 'goes', 'go')} on."
     if others:
         keys = listed((encoded(key) for key, _ in others), len(others), _MAX_NAMES)
         yield (
@@ -142,7 +141,7 @@ def _bucket(target: Address) -> str:
 
 
 def _was(found: Sequence[object]) -> str:
-    return "was" if len(found) == 1 else "were"
+    return verb(len(found), "was", "were")
 
 
 def _named(found: Sequence[Address]) -> str:

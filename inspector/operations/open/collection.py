@@ -158,11 +158,11 @@ def _shared(ranges: Sequence[Range]) -> Iterator[tuple[Range, int, int, int]]:
 def _overlaps(ranges: Sequence[Range]) -> Iterator[Overlap]:
     """The overlaps between ranges of one dataset."""
     for before, number, first, last in _shared(ranges):
-        found = codes.RANGE_OVERLAP.finding(
+        sentence = (
             f"Two ranges of the dataset {visible(before.dataset)} overlap: {before.name} and {ranges[number].name} "
             f"share {_keys(first, last)}."
         )
-        yield Overlap(found, number, first, last)
+        yield Overlap(codes.RANGE_OVERLAP.finding(sentence), number, first, last)
 
 
 def is_of_range(name: str) -> bool:

@@ -63,7 +63,7 @@ class Location:
         self.archives = archives
         self.collection = collection
         self._folder = folder
-        self._ahead: dict[int, Opened] = {}
+        self._known = dict(enumerate(archives))
         self._opening = Lock()
         self._open_locks: dict[int, Lock] = {}
         self._decode_locks: dict[int, Lock] = {}
@@ -106,14 +106,11 @@ class Location:
 
     def find(self, index: int) -> tuple[int, int]:
         """The archive's number and the member's index in it; raises OperationError if there is none."""
-        at, local = 0, index
-        if len(self.archives) != 1:
-            stops = list(accumulate(len(archive.members) for archive in self.archives))
-            at = bisect_right(stops, index)
-            local = index - (stops[at - 1] if at else 0)
-        if index < 0 or at >= len(self.archives) or local >= len(self.archives[at].members):
+        stops = list(accumulate(len(archive.members) for archive in self.archives))
+        at = bisect_right(stops, index)
+        if index < 0 or at >= len(stops):
             raise OperationError(f"There is no member {index}.")
-        return at, local
+        return at, index - (stops[at - 1] if at else 0)
 
     def number(self, archive: int, local: int) -> int:
         """The number of an archive's member ``local`` among all members."""
@@ -146,16 +143,16 @@ class Location:
     def ahead(self, at: int) -> Opened:
         """Archive ``at``, opened now even out of order; it is not added to ``archives`` before ``open``."""
         with self._open_locks.setdefault(at, Lock()):
-            if at >= len(self.archives) and at not in self._ahead:
-                self._ahead[at] = self._opened(at)
-        found = self.known(at)
+            if at not in self._known:
+                self._known[at] = self._opened(at)
+        found = self._known[at]
         if self.read_ahead and (self.size <= MAX_READ_ONCE_BYTES or found.source.size <= _MAX_READ_AT_ONCE_BYTES):
             expect(found.source, 0, found.source.size)
         return found
 
     def known(self, at: int) -> Opened:
         """Archive ``at``, which has been opened."""
-        return self._ahead[at] if at in self._ahead else self.archives[at]
+        return self._known[at]
 
     def _opened(self, at: int) -> Opened:
         from inspector.operations.open.collection import overlaps_in
@@ -194,9 +191,8 @@ class Location:
 
     def read(self, at: int, progress: Progress) -> Opened:
         """Archive ``at``, opened and decoded even out of order, once if several threads ask. Raises Cancelled."""
-        self.ahead(at)
+        archive = self.ahead(at)
         with self._decode_locks.setdefault(at, Lock()):
-            archive = self.known(at)  # another thread may have taken it among those that are open
             if not archive.complete:
                 decode(archive, progress)
         return archive

@@ -190,9 +190,8 @@ def start(source: Source) -> Opened:
     if decoder is None:
         whole = with_inside(Field("bytes", Kind.BYTES, (span,)), source, source.name)
         return Opened(source, "bytes", "plain bytes", (whole,), given_findings=given)
-    note = "Not decoded yet."
-    fields = (Field("bytes", Kind.BYTES, (span,), note=note),)
-    return Opened(source, decoder.name, decoder.title, fields, decoder=decoder, given_findings=given)
+    whole = Field("bytes", Kind.BYTES, (span,), note="Not decoded yet.")
+    return Opened(source, decoder.name, decoder.title, (whole,), decoder=decoder, given_findings=given)
 
 
 def not_read(archives: Iterable[Archive]) -> bool:

@@ -24,7 +24,7 @@ TacoEntry = tuple[int, int]
 """Offset and length."""
 EMPTY: TacoEntry = (0, 0)
 
-_NUMBER = re.compile(r"(?:0[xX](?P<hex>[0-9a-fA-F_]+)|(?P<decimal>[0-9]{1,3}(?:,[0-9]{3})+|[0-9][0-9_]*))")
+_NUMBER = re.compile(r"(?:0[xX]_*(?P<hex>[0-9a-fA-F][0-9a-fA-F_]*)|(?P<decimal>[0-9]{1,3}(?:,[0-9]{3})+|[0-9][0-9_]*))")
 _MAX_TYPED = 64
 _MAX_QUOTED = 40
 
@@ -92,8 +92,6 @@ def parse_number(text: str) -> int:
         shown = visible(typed[:_MAX_QUOTED].encode(errors="replace")) + ("..." if len(typed) > _MAX_QUOTED else "")
         raise OperationError(f"{shown} is no number. Type it in decimal (5000) or hexadecimal (0x1388).")
     digits = (match["hex"] or match["decimal"]).replace("_", "").replace(",", "")
-    if not digits:
-        raise OperationError(f"{typed} has no digits.")
     number = int(digits, 16 if match["hex"] else 10)
     if number > MAX_NUMBER:
         raise OperationError(f"{typed} is too large: an entry holds at most {MAX_NUMBER:,} (64 bits).")

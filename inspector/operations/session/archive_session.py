@@ -106,7 +106,7 @@ class ArchiveSession(Navigation, Costs, Extracting, References, Changing):
         return bands(source, Span(start, stop), rows, progress, cached)
 
     def diagram(self, progress: Progress, archive: int, offset: int) -> Diagram | None:
-        """The shape of what is opened; None where there is nothing to show. Raises SourceError and Cancelled."""
+        """The shape of what is opened; None where there is nothing to show."""
         from inspector.operations.diagram.shape import diagram_of_all
 
         progress.begin("Drawing the diagram", 0)
@@ -115,17 +115,17 @@ class ArchiveSession(Navigation, Costs, Extracting, References, Changing):
         return diagram_of_all(now.archives, ranges, around=archive, offset=offset)
 
     def overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
-        """The set of roles and families in each of ``rows`` equal stretches of a layer. Raises Cancelled."""
+        """The set of roles and families in each of ``rows`` equal stretches of a layer."""
         shown = self.now.layers[layer]
         return overview(shown.fields(), shown.source.size, rows, progress, sparing=is_sparing(shown.source))
 
     def census(self, progress: Progress, layer: int) -> Census:
-        """How many structures of each kind a layer has, in the order of the format's kinds. Raises Cancelled."""
+        """How many structures of each kind a layer has, in the order of the format's kinds."""
         shown = self.now.layers[layer]
         return in_kind_order(census(shown.fields(), progress.advance), shown.archive)
 
     def verdict_counts(self, progress: Progress, layer: int) -> dict[Verdict, int]:
-        """How many members of a layer's archive have each verdict. Raises Cancelled."""
+        """How many members of a layer's archive have each verdict."""
         archive = self.now.layers[layer].archive
         progress.advance(0)
         return dict(counts_of(archive))
@@ -176,12 +176,12 @@ class ArchiveSession(Navigation, Costs, Extracting, References, Changing):
         return tuple(map(NamedReader.of, readers_of(self.now.layers[layer].archive.decoder)))
 
     def compare_readers(self, progress: Progress, layer: int) -> tuple[ReaderRow, ...]:
-        """What each known reader makes of a layer's archive. Raises SourceError and Cancelled."""
+        """What each known reader makes of a layer's archive."""
         archive = self.now.layers[layer].archive
         return compare_readers(archive, archive.decoder, progress)
 
     def follow_reader(self, progress: Progress, layer: int, name: str, member: str | None = None) -> TraceResult:
-        """Follow a reader and keep its steps. Raises OperationError, SourceError and Cancelled."""
+        """Follow a reader and keep its steps."""
         shown = self.now.layers[layer]
         log = StepLog()
         found = trace(shown.archive.source, reader_named(shown.archive.decoder, name), log.add, progress, member)

@@ -75,7 +75,7 @@ class Changing(Reading):
     """Previews, writes and repairs."""
 
     def preview(self, progress: Progress, edit: Edit | None) -> tuple[str, ...] | None:
-        """Show the archive with ``edit`` applied, or as it is on disk for None. Raises OperationError and Cancelled.
+        """Show the archive with ``edit`` applied, or as it is on disk for None.
 
         Returns the names of the checksums that the edit makes wrong, None if the preview was not checked.
         """
@@ -93,7 +93,7 @@ class Changing(Reading):
     def _preview_of(
         self, source: OverlaySource | PieceSource, progress: Progress, before: Sequence[Finding] | None = None
     ) -> Snapshot:
-        """An archive in the place of the one on disk: checked if it is small, or that one was. Raises Cancelled.
+        """An archive in the place of the one on disk: checked if it is small, or that one was.
 
         With the findings ``before`` a change, what the change brings is at least a warning, though it may be allowed.
         """
@@ -149,7 +149,7 @@ class Changing(Reading):
         return replace(shown, before=header_view(self.disk.archives[0]).entries)
 
     def header_edit(self, draft: HeaderDraft) -> Edit:
-        """The edit that writes a draft into the header. Raises OperationError and SourceError.
+        """The edit that writes a draft into the header.
 
         Its old bytes are those on disk where it has them, because a pending edit may have changed what is shown.
         """
@@ -233,7 +233,7 @@ class Changing(Reading):
         self.show(self.disk)
 
     def _reloaded(self, progress: Progress) -> Snapshot:
-        """A decoded snapshot of the current archive. Raises OperationError and Cancelled."""
+        """A decoded snapshot of the current archive."""
         fresh = Reading(self.name, self.s3)
         fresh.decode(progress)
         progress.advance(0)
@@ -246,15 +246,12 @@ class Changing(Reading):
         return now
 
     def save_copy(self, progress: Progress, edit: Edit, path: str, over: bool, s3: Connection = DEFAULT) -> str:
-        """Write the archive with ``edit`` applied to another file or object; ``s3`` says how to reach that.
-
-        Raises OperationError, SourceError, Cancelled.
-        """
+        """Write the archive with ``edit`` applied to another file or object; ``s3`` says how to reach that."""
         save_copy(self.file_to_change(), edit, path, progress, over, s3)
         return f"The changed copy is {visible(path)}."
 
     def copy_shown(self, progress: Progress, path: str) -> None:
-        """Write the bytes of the open file to a new file. Raises SourceError and Cancelled."""
+        """Write the bytes of the open file to a new file."""
         source = self.disk.archives[0].source
         progress.begin("Copying what was opened", source.size)
         with atomic_file(Path(path)) as out:
@@ -263,19 +260,19 @@ class Changing(Reading):
                 progress.advance(len(piece))
 
     def export_patch(self, progress: Progress, edit: Edit, path: str) -> str:
-        """Write an edit to a patch file. Raises SourceError."""
+        """Write an edit to a patch file."""
         progress.begin("Writing the patch", 0)
         with atomic_file(Path(path), replace=True) as out:
             out.write(edits.encoded(edit))
         return f"The patch was written to {visible(path)}."
 
     def import_patch(self, progress: Progress, path: str) -> Edit:
-        """The edit in a patch file that matches this archive. Raises OperationError and SourceError."""
+        """The edit in a patch file that matches this archive."""
         progress.begin("Reading the patch", 0)
         return edits.decoded(FileSource(Path(path)), self.file_to_change())
 
     def interrupted(self) -> Interrupted | None:
-        """The interrupted change of this archive, None without one. Raises EditError."""
+        """The interrupted change of this archive, None without one."""
         return interrupted(self.name) if self.stage is not Stage.FAILED else None
 
     def recover(self, progress: Progress, way: WayOut) -> WriteResult:
@@ -306,23 +303,17 @@ class Changing(Reading):
                 return ()
 
     def edits_before(self, progress: Progress, number: int) -> tuple[Edit, ...]:
-        """The edits that lead to the state before write ``number`` of those listed.
-
-        Raises OperationError, SourceError, EditError and Cancelled.
-        """
+        """The edits that lead to the state before write ``number`` of those listed."""
         with self.alone(progress), cancelling(progress):
             return edits_before(self.name, number, self.file_to_change())
 
     def forget_past_writes(self, progress: Progress) -> str:
-        """Remove the stored old bytes of the file; returns a sentence. Raises SourceError and EditError."""
+        """Remove the stored old bytes of the file; returns a sentence."""
         with self.alone(progress):
             return forget_past_writes(self.name)
 
     def plan_repairs(self, progress: Progress, accepted: Collection[str]) -> RepairPlan:
-        """How the archive on disk can be repaired, or what an experiment or a replay shows, to be saved first.
-
-        Raises OperationError, SourceError and Cancelled.
-        """
+        """How the archive on disk can be repaired, or what an experiment or a replay shows, to be saved first."""
         with self.alone(progress):
             if not self.unreal:
                 self.file_to_change()
@@ -336,7 +327,7 @@ class Changing(Reading):
             return describe(new)
 
     def _plan_for(self, progress: Progress, accepted: Collection[str]) -> Plan:
-        """The plan that was shown, since consent covers only that; a new one if none was. Raises OperationError."""
+        """The plan that was shown, since consent covers only that; a new one if none was."""
         if self.planned is None or self.planned[0] is not self.disk:
             return plan(self.disk.archives[0], progress, accepted)
         if self.planned[1].accepted != frozenset(accepted):
@@ -427,18 +418,18 @@ class Changing(Reading):
         return self.disk.archives[0]
 
     def _with(self, steps: Steps, progress: Progress) -> Experiment:
-        """The experiment with exactly these steps. Raises OperationError, SourceError and Cancelled."""
+        """The experiment with exactly these steps."""
         base = self.experiment or Experiment(self._only_archive("Begin the experiment", "An experiment is made").source)
         base.set(steps, progress)
         return base
 
     def damage_step(self, progress: Progress, steps: Steps, name: str, seed: int) -> Step:
-        """The step after these that makes a damage by name. Raises OperationError, SourceError and Cancelled."""
+        """The step after these that makes a damage by name."""
         with self.alone(progress):
             return self._with(steps, progress).damage(name, seed)
 
     def content_of_file(self, progress: Progress, path: str) -> Content:
-        """All bytes of a file, for a step. Raises OperationError, SourceError and Cancelled."""
+        """All bytes of a file, for a step."""
         return file_content(path, progress)
 
     def save_experiment(self, progress: Progress, steps: Steps, path: str, over: bool) -> str:
@@ -448,7 +439,7 @@ class Changing(Reading):
             return f"The experiment was written to {visible(path)}."
 
     def save_experiment_patch(self, progress: Progress, steps: Steps, path: str) -> str:
-        """Write what differs as a patch. Raises OperationError, SourceError and Cancelled."""
+        """Write what differs as a patch."""
         with self.alone(progress):
             self._with(steps, progress).save_patch(Path(path), progress, replace=True)
             return f"The patch was written to {visible(path)}."
@@ -501,13 +492,13 @@ class Changing(Reading):
         return replay_segments(archive)
 
     def crash_matrix(self, progress: Progress, writes: Writes) -> Matrix:
-        """What each reader makes of a crash at each write. Raises OperationError, SourceError and Cancelled."""
+        """What each reader makes of a crash at each write."""
         from inspector.operations.trials.matrix import crash_matrix as matrix
 
         return matrix(self._shown(writes), progress)
 
     def save_replay(self, progress: Progress, writes: Writes, point: Point, path: str, over: bool) -> str:
-        """Write the archive at a point to a new file. Raises OperationError, SourceError and Cancelled."""
+        """Write the archive at a point to a new file."""
         replay = self._shown(writes)
         replay.save(point, Path(path), progress, replace=over)
         return f"The archive {replay.view.words(point)} is in {visible(path)}."

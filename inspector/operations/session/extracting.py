@@ -94,10 +94,7 @@ class Extracting(SessionState):
             return self._extraction(members, folder, options, progress).run(progress)
 
     def export_members(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> ExportedFiles:
-        """Extract the selection into a private folder; nothing if it has more than ``most`` bytes.
-
-        Raises OperationError, SourceError and Cancelled.
-        """
+        """Extract the selection into a private folder; nothing if it has more than ``most`` bytes."""
         with self.alone(progress):
             now = self.now
             wanted = self._wanted(now.members.numbers(chosen))

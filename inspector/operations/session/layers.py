@@ -199,7 +199,7 @@ class FieldView(Struct, frozen=True):
         return Page(len(fields), first, tuple(self.row((*path, at), fields[at], around) for at in range(first, stop)))
 
     def search(self, text: str, progress: Progress) -> FoundFields:
-        """The fields whose name, value or meaning contains a text, outer ones first. Raises Cancelled."""
+        """The fields whose name, value or meaning contains a text, outer ones first."""
         wanted, found, looked_at = text.casefold(), list[FoundField](), 0
         waiting: list[tuple[tuple[int, ...], tuple[str, ...], Sequence[Field], Around]] = [
             ((), (), self.layer.fields(), Around())

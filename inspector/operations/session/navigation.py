@@ -46,7 +46,7 @@ class FieldSearch(Struct, frozen=True):
     progress: Progress
 
     def among(self, fields: Sequence[Field]) -> Span | None:
-        """The nearest one of these fields and all beneath them. Raises Cancelled."""
+        """The nearest one of these fields and all beneath them."""
         if isinstance(fields, FieldTable):
             return self._in_table(fields)
         return self._nearest(map(self._in, fields))
@@ -93,7 +93,7 @@ def search(
 ) -> int | None:
     """The first match at or after ``start``; backwards the last one that begins before ``start``. None without one.
 
-    ``ignore_case`` is about the letters of ASCII. Raises SourceError and Cancelled.
+    ``ignore_case`` is about the letters of ASCII.
     """
     if not pattern:
         return None
@@ -210,7 +210,7 @@ class Navigation(Reading):
         backwards: bool,
         ignore_case: bool,
     ) -> int | None:
-        """The first match at or after ``start``, backwards the last before it. Raises SourceError and Cancelled."""
+        """The first match at or after ``start``, backwards the last before it."""
         return search(self.now.layers[layer].source, pattern, start, backwards, ignore_case, progress)
 
     def next_field(
@@ -226,7 +226,7 @@ class Navigation(Reading):
         """The nearest field of a kind beyond ``offset``; for no kind, the nearest bytes that nothing explains.
 
         ``name``: beyond that field of the kind which owns the byte; of plain values only those of the name. ``unused``:
-        those in use or not, and where there is none, the first from the other end. Raises Cancelled.
+        those in use or not, and where there is none, the first from the other end.
         """
         family = None if kind is None or name else family_of(kind)
         is_unexplained = kind is None or kind.shape is Shape.UNCLAIMED

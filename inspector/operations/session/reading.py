@@ -6,6 +6,7 @@ The modules beside this one answer more requests about it. Functions answer at o
 from __future__ import annotations
 
 import codecs
+import re
 from array import array
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -102,12 +103,10 @@ class SessionState:
         self.replay: tuple[Writes, Replay] | None = None
         try:
             opened = opened or open_location(location, s3, sparing=True)
-        except NoRangeError as error:
-            opened = Location([], error.collection)
-            self.stage, self.failure, self.error = Stage.FAILED, judgement(State.DAMAGED, str(error)), error
         except SourceError as error:
-            opened = Location([])
-            self.stage, self.failure, self.error = Stage.FAILED, str(error), error
+            opened = Location([], error.collection if isinstance(error, NoRangeError) else None)
+            self.failure = str(error) if opened.collection is None else judgement(State.DAMAGED, str(error))
+            self.stage, self.error = Stage.FAILED, error
         self.read_error = self.error
         self.now = self.disk = Snapshot(location, opened)
 
@@ -189,20 +188,17 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\f\r\x1b")) + b"\x7f"
-_IMAGES = (
-    (b"\x89PNG\r\n\x1a\n", "png"),
-    (b"\xff\xd8\xff", "jpeg"),
-    (b"GIF87a", "gif"),
-    (b"GIF89a", "gif"),
-    (b"BM", "bmp"),
+_IMAGE = re.compile(
+    rb"(?P<png>\x89PNG\r\n\x1a\n)|(?P<jpeg>\xff\xd8\xff)|(?P<gif>GIF8[79]a)|(?P<bmp>BM)|(?P<webp>RIFF.{4}WEBP)",
+    re.DOTALL,
 )
+"""The beginnings of images by format."""
 
 
 def decoded_content(archive: Opened, index: int, progress: Progress, largest: int = 0) -> tuple[Source, str]:
     """The content of a member, and a sentence on what is missing, empty if it is complete.
 
     At most ``largest`` bytes are decoded, 0 for the user's limit. A stored member is a view of the file, not a copy.
-    Raises SourceError and Cancelled.
     """
     member = archive.members[index]
     name = visible(member.path)
@@ -246,11 +242,8 @@ def encoding_of(sample: bytes, whole: bool) -> str | None:
 
 def image_of(start: bytes, size: int) -> str | None:
     """The image format according to the first bytes; None for other content and for images too large to show."""
-    if size > MAX_IMAGE_BYTES:
-        return None
-    if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
-        return "webp"
-    return next((name for magic, name in _IMAGES if start.startswith(magic)), None)
+    found = _IMAGE.match(start) if size <= MAX_IMAGE_BYTES else None
+    return found.lastgroup if found else None
 
 
 # ---- what the window shows -----------------------------------------------------------------------------------------
@@ -318,19 +311,13 @@ class Reading(SessionState):
 
     def update_generation(self) -> None:
         """Increment the generation if the decoder has new fields, or a check new findings."""
-        now = self.now
-        found = sum(len(archive.findings) for archive in tuple(now.archives))
-        if now.checks.running and found != self.found:
-            self.found = found
-            self.generation += 1
-        at = self.decoding
-        if at >= len(now.archives):
-            return
-        archive = now.archives[at]
-        if archive.fields is not self.seen:
-            self.seen = archive.fields
-            self.generation += 1
-        if now.layers.add_inner(at, archive):
+        now, seen, found, added = self.now, self.seen, self.found, False
+        if now.checks.running:
+            self.found = sum(len(archive.findings) for archive in tuple(now.archives))
+        if self.decoding < len(now.archives):
+            archive = now.archives[self.decoding]
+            self.seen, added = archive.fields, now.layers.add_inner(self.decoding, archive)
+        if added or self.seen is not seen or self.found != found:
             self.generation += 1
 
     def read(self, layer: int, offset: int, length: int) -> bytes:
@@ -382,8 +369,7 @@ class Reading(SessionState):
         """The location of a member; raises OperationError if there is none."""
         now = self.now
         at, local = now.location.find(index)
-        archive = now.archives[at]
-        spans = archive.members[local].spans
+        spans = now.archives[at].members[local].spans
         return MemberPlace(at, spans, now.members.flat_place(index), now.members.tree_place(index))
 
     def findings(self, first: int, count: int, severities: Collection[Severity] = ALL) -> Page[FindingRow]:
@@ -397,12 +383,12 @@ class Reading(SessionState):
         return tuple(span for finding in islice(wrong, most) for span in shown.from_file(finding.spans))
 
     def find_fields(self, progress: Progress, layer: int, text: str) -> FoundFields:
-        """The fields that contain a text. Raises OperationError, SourceError and Cancelled."""
+        """The fields that contain a text."""
         progress.begin("Searching the structure", 0, "fields")
         return self.now.view(layer).search(text, progress)
 
     def checksums(self, first: int, count: int, text: str = "") -> Page[Checksum]:
-        """The recorded checksums and their verdicts, those with a text if one is given. Raises SourceError."""
+        """The recorded checksums and their verdicts, those with a text if one is given."""
         return self.now.checks.checksums(first, count, text)
 
     def decode(self, progress: Progress) -> Status:
@@ -469,7 +455,7 @@ class Reading(SessionState):
         redact: bool = False,
         notes: Sequence[str] = (),
     ) -> None:
-        """Write a report with the user's notes to a file. Raises OperationError, SourceError and Cancelled."""
+        """Write a report with the user's notes to a file."""
         progress.begin("Writing the report", 0)
         note = "" if self.now is self.disk else "with changes that are not written yet"
         if self.experiment is not None:
@@ -479,18 +465,18 @@ class Reading(SessionState):
         self.now.checks.export(Path(path), kind, progress, redact=redact, note=note, notes=notes)
 
     def arrange(self, progress: Progress, filter_text: str, sort_key: SortKey, descending: bool) -> int:
-        """Show the members whose visible path contains a text, sorted; returns their number. Raises Cancelled."""
+        """Show the members whose visible path contains a text, sorted; returns their number."""
         shown = self.now.members.arrange(filter_text, sort_key, descending, progress)
         self.generation += 1
         return shown
 
     def build_tree(self, progress: Progress) -> None:
-        """Build the tree of paths of the members shown. Raises Cancelled."""
+        """Build the tree of paths of the members shown."""
         self.now.members.build_tree(progress)
         self.generation += 1
 
     def content(self, progress: Progress, index: int) -> ContentInfo:
-        """Decode a member and make its content a layer. Raises OperationError, SourceError and Cancelled."""
+        """Decode a member and make its content a layer."""
         now = self.now
         at, local = now.location.find(index)
         known = now.contents.get(index)
@@ -505,7 +491,7 @@ class Reading(SessionState):
         return now.contents[index]
 
     def name_members(self, progress: Progress, numbers: Collection[int]) -> tuple[MemberRow, ...]:
-        """These members, after reading their headers. Raises OperationError, SourceError and Cancelled."""
+        """These members, after reading their headers."""
         now = self.now
         progress.begin("Reading names", len(numbers), "members")
         chosen: dict[int, list[int]] = {}

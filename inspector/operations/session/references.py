@@ -312,8 +312,6 @@ class References(SessionState):
         """
         now = self.now
         shown = now.layers[layer]
-        if shown.info.kind is LayerKind.CONTENT:
-            return ()
         finder = ReferenceFinder(shown, now.location.number(shown.at, 0))
         found: dict[tuple[int, int], Arrow] = {}
         for arrow in islice(finder.arrows(Span(start, stop)), MAX_ARROWS):

@@ -60,7 +60,7 @@ class Auditor:
         return fresh
 
     def page(self, query: Query, first: int, count: int) -> Page[Result]:
-        """Results ``[first, first + count)``; none before an audit has started. Raises OperationError."""
+        """Results ``[first, first + count)``; none before an audit has started."""
         if self._results is None:
             return Page(0, 0, ())
         return page(self._results, query, first, count)

@@ -51,7 +51,7 @@ class Comparer:
         other: Connection,
         versions: tuple[Version, Version] = (AS_IT_IS, AS_IT_IS),
     ) -> Compared:
-        """Compare two locations. Raises OperationError, SourceError and Cancelled."""
+        """Compare two locations."""
         self._found = self._sorted = self._planned = None
         self._more, self._sides = {}, {}
         found = compare(a, b, progress, connection, other, versions=versions)
@@ -80,7 +80,7 @@ class Comparer:
         return Page(len(rows), first, tuple(rows[first : first + count]))
 
     def side_bytes(self, side: str, offset: int, length: int) -> bytes:
-        """Bytes of one side. Raises OperationError and SourceError."""
+        """Bytes of one side."""
         return self._side(side).read(0, offset, length)
 
     def side_place(self, side: str, expression: str) -> Target:
@@ -88,17 +88,17 @@ class Comparer:
         return self._side(side).goto(expression, 0, 0)
 
     def side_runs(self, side: str, start: int, stop: int) -> list[Run]:
-        """The runs of leaves on one side. Raises SourceError."""
+        """The runs of leaves on one side."""
         return self._side(side).runs(0, start, stop)
 
     def side_byte(self, side: str, offset: int) -> Explanation:
-        """What explains a byte of one side. Raises OperationError and SourceError."""
+        """What explains a byte of one side."""
         return self._side(side).explain(0, offset)
 
     def find(
         self, progress: Progress, side: str, pattern: bytes, start: int, backwards: bool, ignore_case: bool
     ) -> int | None:
-        """The next match on one side. Raises SourceError and Cancelled."""
+        """The next match on one side."""
         return self._side(side).search(progress, 0, pattern, start, backwards, ignore_case)
 
     def _side(self, side: str) -> Navigation:
@@ -113,7 +113,7 @@ class Comparer:
     def plan_combination(
         self, progress: Progress, more: Sequence[str], connections: Sequence[Connection]
     ) -> CombinePlan:
-        """Plan the best archive out of all copies. Raises OperationError, SourceError and Cancelled."""
+        """Plan the best archive out of all copies."""
         found = self._compared()
         for location, connection in zip(more, connections, strict=True):
             if location not in self._more:
@@ -124,7 +124,7 @@ class Comparer:
         return self._planned.plan
 
     def taken(self, side: str, difference: Difference) -> Edit | None:
-        """The change that takes a difference from the other side. Raises OperationError and SourceError."""
+        """The change that takes a difference from the other side."""
         return taken(self._compared(), side, difference)
 
     def plan_taking(self, progress: Progress, side: str, difference: Difference) -> CombinePlan:
@@ -134,7 +134,7 @@ class Comparer:
         return self._planned.plan
 
     def write_combination(self, progress: Progress, plan: CombinePlan, target: str, accept: bool) -> str:
-        """Write what was planned last. Raises OperationError, SourceError and Cancelled."""
+        """Write what was planned last."""
         if self._planned is None or self._planned.plan != plan:
             raise OperationError("Nothing was written: this is not the plan that was shown. Plan again.")
         return write_combination(self._planned, target, progress, accept=accept)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from inspector.core.edit import EditError
@@ -78,13 +78,11 @@ class CreateSession(Connecting):
             raise OperationError("The archive would be empty. Add files or folders.")
         if not draft.target:
             raise OperationError("Choose where to write the archive.")
-        removed: Iterable[str] = ()
-        if draft.remove_unfinished:
-            is_far = is_s3(draft.target)
-            removed = (
-                remove_uploads(parse(draft.target), draft.connection) if is_far else remove_unfinished(_folders(draft))
-            )
-        notes = tuple(removed)
+        notes: tuple[str, ...] = ()
+        if draft.remove_unfinished and is_s3(draft.target):
+            notes = tuple(remove_uploads(parse(draft.target), draft.connection))
+        elif draft.remove_unfinished:
+            notes = tuple(remove_unfinished(_folders(draft)))
         created = _create(progress, draft)
         path = draft.target if draft.kind is ArchiveKind.DATAS3T else created.archives[0].path
         return CreateResult(path, created.sentence, (*notes, *created.warnings))
@@ -99,7 +97,7 @@ def _folders(draft: Draft) -> list[Path]:
 
 
 def _gathered(progress: Progress, draft: Draft) -> tuple[list[Input], list[InputRow]]:
-    """The inputs at all locations, and rows for locations without usable inputs. Raises Cancelled."""
+    """The inputs at all locations, and rows for locations without usable inputs."""
     is_file = draft.target and draft.kind is not ArchiveKind.DATAS3T and not is_s3(draft.target)
     never = [Path(draft.target)] if is_file else []
     inputs: list[Input] = []

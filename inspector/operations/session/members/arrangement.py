@@ -46,7 +46,7 @@ class Arranger:
         self._plain: dict[tuple[int, int, int], bool] = {}
 
     def arrange(self, filter_text: str, key: SortKey, descending: bool, progress: Progress) -> Arrangement:
-        """What to show: members whose visible path holds the text, whatever its case. Raises Cancelled."""
+        """What to show: members whose visible path holds the text, whatever its case."""
         count = self._location.members
         shown = self._matching(filter_text.lower(), count, progress) if filter_text else None
         if key is SortKey.NAME:
@@ -292,7 +292,7 @@ _MAP = np.array([BITS[verdict] for verdict in VERDICTS], np.uint8)
 def verdict_overview(archive: Archive, inner: bool, rows: int, progress: Progress) -> list[int]:
     """The set (see ``Judged``) of each of ``rows`` equal stretches of an archive's file or of its inner stream.
 
-    Stretch ``i`` is that of ``overview``. Only the stored bytes of members count. Raises Cancelled.
+    Stretch ``i`` is that of ``overview``. Only the stored bytes of members count.
     """
     size = archive.inner.size if inner and archive.inner is not None else archive.source.size
     if size <= 0 or rows <= 0:

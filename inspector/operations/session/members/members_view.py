@@ -103,7 +103,7 @@ class MembersView:
         self._one_at_a_time = threading.Lock()
 
     def arrange(self, filter_text: str, key: SortKey, descending: bool, progress: Progress) -> int:
-        """Filter and sort the flat table; returns the number of members shown. Raises Cancelled."""
+        """Filter and sort the flat table; returns the number of members shown."""
         if not filter_text and key is SortKey.ARCHIVE and not descending:
             self._arrangement = None
             return self._location.members
@@ -115,7 +115,7 @@ class MembersView:
         return len(arrangement.order)
 
     def build_tree(self, progress: Progress) -> None:
-        """Build the tree of the members shown. Raises Cancelled."""
+        """Build the tree of the members shown."""
         from inspector.operations.session.members.arrangement import kept, names_of
         from inspector.operations.session.members.path_tree import PathTree
 
