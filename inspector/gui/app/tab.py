@@ -563,24 +563,19 @@ PANELS: dict[str, Panel] = {
     "Changes": Panel(
         says=_has_changes,
         place="changing.changes.ChangesPanel",
-        needs=lambda tab: (tab.document, tab.editing),
-        wires={
-            "copyRequested": lambda tab: tab.save_flow.ask_copy,
-            "exportRequested": lambda tab: tab.save_flow.ask_export,
-            "clearRequested": lambda tab: tab.ask_to_clear,
-            "compareRequested": lambda tab: tab.compareRequested,
-        },
+        needs=lambda tab: (
+            *(tab.document, tab.editing, tab.save_flow.ask_copy, tab.save_flow.ask_export),
+            *(tab.ask_to_clear, tab.compareRequested.emit),
+        ),
     ),
     "Repair": Panel(
         says=lambda tab: tab.is_made("Repair") and tab.repair.is_needed,
         place="changing.repair.RepairPanel",
-        needs=lambda tab: (tab.document, tab.editing),
-        wires={
-            "changesRequested": lambda tab: partial(tab.open_panel, "Changes"),
-            "copyRequested": lambda tab: tab.save_flow.ask_repaired,
-            "salvageRequested": lambda tab: tab.save_flow.ask_salvage,
-            "planned": lambda tab: tab.quiet.update,
-        },
+        needs=lambda tab: (
+            *(tab.document, tab.editing, partial(tab.open_panel, "Changes")),
+            *(tab.save_flow.ask_repaired, tab.save_flow.ask_salvage),
+        ),
+        wires={"planned": lambda tab: tab.quiet.update},
         height=(250, 42),
     ),
     "Requests": Panel(

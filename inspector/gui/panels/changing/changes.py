@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from inspector.core.edit import Edit
@@ -76,21 +77,21 @@ def changes_of(edit: Edit | None) -> tuple[_Change, ...]:
 
 
 class ChangesPanel(QWidget):
-    """Shows the pending changes of a document.
+    """Shows the pending changes of a document, or earlier writes to it.
 
-    Signals:
-        copyRequested(): save the changed archive as another file.
-        exportRequested(): save the changes as a patch file.
-        clearRequested(): remove the old bytes of earlier writes.
-        compareRequested(int): compare with the state before this one of the earlier writes.
+    The last arguments ask where to save the changed archive and a patch, and whether to remove the old bytes of earlier
+    writes, and compare with the state before the earlier write of a number.
     """
 
-    copyRequested = Signal()
-    exportRequested = Signal()
-    clearRequested = Signal()
-    compareRequested = Signal(int)
-
-    def __init__(self, document: Document, editing: Editing) -> None:
+    def __init__(
+        self,
+        document: Document,
+        editing: Editing,
+        ask_copy: Callable[[], object],
+        ask_export: Callable[[], object],
+        ask_to_clear: Callable[[], object],
+        compare: Callable[[int], object],
+    ) -> None:
         super().__init__()
         self._document = document
         self._editing = editing
@@ -103,7 +104,42 @@ class ChangesPanel(QWidget):
         self.filter = FilterLine(self.past_table, "Filter earlier writes", "Filter earlier writes")
         self.filter.appear_on_typing(self.past_table)
         self.sentence = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.buttons = Buttons(self._buttons(editing), hides=True)
+
+        def pending() -> bool:
+            return editing.pending is not None
+
+        def past() -> bool:
+            return bool(editing.past) and editing.pending is None
+
+        self.buttons = Buttons(
+            {
+                "write": Button("&Write", WRITE_TIP, editing.write, pending),
+                "repair": Button("Fix Chec&ksums", FIX_TIP, editing.repair_checksums, pending),
+                "undo": Button("Undo", "Undo the last step", editing.undo, lambda: editing.history.can_undo),
+                "redo": Button("Redo", "Redo the last undone change", editing.redo, lambda: editing.history.can_redo),
+                "copy": Button("Save Copy…", "Write the changed archive to another file", ask_copy, pending),
+                "export": Button("Export &Patch…", "Save these changes as a patch file", ask_export, pending),
+                "discard": Button(
+                    "Discard", "Drop the changes and show the archive as it is", editing.discard, pending
+                ),
+                "take back": Button(
+                    "&Take Back Last Write",
+                    "Write the old bytes back",
+                    editing.take_back,
+                    lambda: editing.can_take_back and editing.pending is None,
+                ),
+                "compare": Button(
+                    "Co&mpare with State Before",
+                    "Compare the archive with its state before the selected write",
+                    lambda: self._compare(compare),
+                    past,
+                ),
+                "clear": Button(
+                    "Clear &History…", "Remove the old bytes that are kept of earlier writes", ask_to_clear, past
+                ),
+            },
+            hides=True,
+        )
         self.stack = Emptiable(self.table, self.past_table)
         bar = in_row(*self.buttons.values(), (self.sentence, 1), edge=(2 * GRID, GRID, 2 * GRID, 0))
         in_column(bar, self.filter, (self.stack, 1), on=self, gap=GRID)
@@ -114,38 +150,6 @@ class ChangesPanel(QWidget):
             for chosen in (table.clicked, table.activated):
                 chosen.connect(table.each_row(self._show_bytes))
         self._refresh()
-
-    def _buttons(self, editing: Editing) -> dict[str, Button]:
-        def pending() -> bool:
-            return editing.pending is not None
-
-        def past() -> bool:
-            return bool(editing.past) and editing.pending is None
-
-        return {
-            "write": Button("&Write", WRITE_TIP, editing.write, pending),
-            "repair": Button("Fix Chec&ksums", FIX_TIP, editing.repair_checksums, pending),
-            "undo": Button("Undo", "Undo the last step", editing.undo, lambda: editing.history.can_undo),
-            "redo": Button("Redo", "Redo the last undone change", editing.redo, lambda: editing.history.can_redo),
-            "copy": Button("Save Copy…", "Write the changed archive to another file", self.copyRequested, pending),
-            "export": Button("Export &Patch…", "Save these changes as a patch file", self.exportRequested, pending),
-            "discard": Button("Discard", "Drop the changes and show the archive as it is", editing.discard, pending),
-            "take back": Button(
-                "&Take Back Last Write",
-                "Write the old bytes back",
-                editing.take_back,
-                lambda: editing.can_take_back and editing.pending is None,
-            ),
-            "compare": Button(
-                "Co&mpare with State Before",
-                "Compare the archive with its state before the selected write",
-                self._compare,
-                past,
-            ),
-            "clear": Button(
-                "Clear &History…", "Remove the old bytes that are kept of earlier writes", self.clearRequested, past
-            ),
-        }
 
     def _refresh(self, *_: object) -> None:
         editing, pending = self._editing, self._editing.pending
@@ -174,10 +178,10 @@ class ChangesPanel(QWidget):
         places = count(self.model.rowCount(), "place")
         self.sentence.setText(f"{places} changed, not written yet.{breaks}" if self.model.rowCount() else "")
 
-    def _compare(self) -> None:
+    def _compare(self, compare: Callable[[int], object]) -> None:
         if self.past.rowCount():
             number, _ = self.past_table.row() or self.past.rows[0]
-            self.compareRequested.emit(number)
+            compare(number)
 
     def _show_bytes(self, row: _Change | tuple[int, PastWrite]) -> None:
         show_bytes(self._document, row[1].spans if isinstance(row[1], PastWrite) else (row[0],), ORIGIN)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QSizePolicy, QWidget
 
@@ -33,19 +35,23 @@ _ROLE = Qt.ItemDataRole.UserRole
 class RepairPanel(QWidget):
     """Shows the repair plan of a document and applies it.
 
+    The last arguments show the pending changes, once the repairs are among them, and ask where to write a repaired copy
+    and a new archive of what is intact, for the codes of the confirmed repairs.
+
     Signals:
         planned(): a plan is shown.
-        changesRequested(): show the pending changes; the repairs are among them now.
-        copyRequested(object): write a repaired copy; the codes of the confirmed repairs.
-        salvageRequested(object): write everything intact to a new archive; the codes of the confirmed repairs.
     """
 
     planned = Signal()
-    changesRequested = Signal()
-    copyRequested = Signal(object)
-    salvageRequested = Signal(object)
 
-    def __init__(self, document: Document, editing: Editing) -> None:
+    def __init__(
+        self,
+        document: Document,
+        editing: Editing,
+        show_changes: Callable[[], object],
+        ask_copy: Callable[[tuple[str, ...]], object],
+        ask_salvage: Callable[[tuple[str, ...]], object],
+    ) -> None:
         super().__init__()
         self._document = document
         self._editing = editing
@@ -56,7 +62,34 @@ class RepairPanel(QWidget):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.about = Details("About the selected repair")
-        self.buttons = Buttons(self._buttons())
+        self.buttons = Buttons(
+            {
+                "make": Button(
+                    "&Repair in Place",
+                    "Write these repairs to the archive itself",
+                    self.repair_in_place,
+                    lambda: self._has("repairs"),
+                ),
+                "show": Button(
+                    "Sh&ow Changes",
+                    "Show the repairs as pending changes, byte by byte, before anything is written",
+                    lambda: self._show_changes(show_changes),
+                    lambda: self._has("edit"),
+                ),
+                "copy": Button(
+                    "Repair a &Copy…",
+                    "Write a repaired copy; the file stays as it is",
+                    lambda: ask_copy(self.accepted()),
+                    lambda: self._has("repairs"),
+                ),
+                "salvage": Button(
+                    "&Salvage…",
+                    "Write everything that is provably intact to a new archive",
+                    lambda: ask_salvage(self.accepted()),
+                    lambda: self._has("salvage"),
+                ),
+            }
+        )
         # Side by side, because panels at the bottom are wide and low.
         plan = in_row((self.list, 3), (self.about, 2))
         edge = (2 * GRID, GRID, 2 * GRID, 0)
@@ -73,34 +106,6 @@ class RepairPanel(QWidget):
         editing.written.connect(lambda _: self.forget())
         document.statusChanged.connect(self._show_why_empty)
         self.forget()
-
-    def _buttons(self) -> dict[str, Button]:
-        return {
-            "make": Button(
-                "&Repair in Place",
-                "Write these repairs to the archive itself",
-                self.repair_in_place,
-                lambda: self._has("repairs"),
-            ),
-            "show": Button(
-                "Sh&ow Changes",
-                "Show the repairs as pending changes, byte by byte, before anything is written",
-                self._show_changes,
-                lambda: self._has("edit"),
-            ),
-            "copy": Button(
-                "Repair a &Copy…",
-                "Write a repaired copy; the file stays as it is",
-                lambda: self.copyRequested.emit(self.accepted()),
-                lambda: self._has("repairs"),
-            ),
-            "salvage": Button(
-                "&Salvage…",
-                "Write everything that is provably intact to a new archive",
-                lambda: self.salvageRequested.emit(self.accepted()),
-                lambda: self._has("salvage"),
-            ),
-        }
 
     def _has(self, part: str) -> bool:
         """Whether the plan has these, and is one of the file itself."""
@@ -207,10 +212,10 @@ class RepairPanel(QWidget):
             plan.beside,
         )
 
-    def _show_changes(self) -> None:
+    def _show_changes(self, show: Callable[[], object]) -> None:
         if self.plan is not None and self.plan.edit is not None:
             self._editing.put(self.plan.edit)
-            self.changesRequested.emit()
+            show()
 
 
 def _item(row: RepairRow, accepted: bool) -> QListWidgetItem:
