@@ -54,9 +54,8 @@ class Navigation(QObject):
             else:
                 self._show_menu(references)
 
-        document.client.ask(ArchiveRequests.references, selected.layer, selected.caret, selected.field).then(
-            found, document.reported.emit
-        )
+        asked = document.client.ask(ArchiveRequests.references, selected.layer, selected.caret, selected.field)
+        asked.then(found, document.reported.emit)
 
     def go(self, reference: Reference) -> None:
         """Select the target of a reference."""
@@ -113,11 +112,9 @@ class Arrows(QObject):
         self._navigation = navigation
         self._latest = Latest(self._ask, view.gutter.show_arrows)
         self._layer = 0
-        view.scrolled.connect(self._request)
-        view.gutter.shown.connect(self._request)
+        for changed in (view.scrolled, view.gutter.shown, document.layersChanged, document.rowsChanged):
+            changed.connect(self._request)
         view.gutter.arrowClicked.connect(self.go)
-        document.layersChanged.connect(self._request)
-        document.rowsChanged.connect(self._request)
 
     def _request(self, *_: object) -> None:
         if self._document.layer != self._layer:
@@ -169,13 +166,12 @@ class HexEditing(QObject):
         for trial, strip in self._trials:
             trial.changed.connect(self._show)
             strip.stopRequested.connect(trial.leave)
-        editing.changed.connect(self._show)
+        for changed in (editing.changed, document.layersChanged, document.rowsChanged):
+            changed.connect(self._show)
         self.overwriting = Overwriting(pane.hex)
         editing.modeChanged.connect(self.overwriting.set_on)
         editing.modeChanged.connect(pane.strip.setVisible)
         pane.strip.stopRequested.connect(editing.edit_bytes)
-        document.layersChanged.connect(self._show)
-        document.rowsChanged.connect(self._show)
         self.overwriting.overwritten.connect(self._take)
         editing.modeChanged.connect(partial(setattr, pane.inspector.readings, "editable"))
         pane.inspector.readings.typed.connect(self._take_value)
