@@ -264,6 +264,7 @@ Node = TypeVar("Node", bound=TreeNode)
 class NumberedTree(QAbstractItemModel, Generic[Node]):
     """A tree that owns its nodes in ``_nodes``, the root first; indexes hold only their numbers."""
 
+    columns: Sequence[Column] = ()
     _nodes: list[Node]
 
     def index(self, row: int, column: int, parent: Index = NOWHERE) -> QModelIndex:
@@ -276,6 +277,13 @@ class NumberedTree(QAbstractItemModel, Generic[Node]):
 
     def rowCount(self, parent: Index = NOWHERE) -> int:
         return 0 if parent.column() > 0 else len(self._at(parent).children)
+
+    def columnCount(self, parent: Index = NOWHERE) -> int:  # noqa: ARG002 - the same everywhere
+        return len(self.columns)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        is_title = orientation is Qt.Orientation.Horizontal and role != Qt.ItemDataRole.TextAlignmentRole
+        return title_cell(self.columns[section], role, self.objectName()) if is_title else None
 
     def _at(self, index: Index) -> Node:
         return self._nodes[index.internalId() if index.isValid() else 0]
@@ -456,9 +464,6 @@ class PagedTree(DraggableRows, NumberedTree[_Node]):
 
     # ---- overrides ---------------------------------------------------------------------------------------------
 
-    def columnCount(self, parent: Index = NOWHERE) -> int:  # noqa: ARG002 - the same everywhere
-        return len(self.columns)
-
     def hasChildren(self, parent: Index = NOWHERE) -> bool:
         node = self._at(parent)
         if parent.column() > 0:
@@ -484,7 +489,3 @@ class PagedTree(DraggableRows, NumberedTree[_Node]):
         if role == Qt.ItemDataRole.DisplayRole and index.column() == 0:
             return f"{node.first + 1:,} – {node.first + node.total:,}"
         return None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        is_title = orientation is Qt.Orientation.Horizontal and role != Qt.ItemDataRole.TextAlignmentRole
-        return title_cell(self.columns[section], role, self.objectName()) if is_title else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QResizeEvent
@@ -239,10 +239,9 @@ def details_text(row: FindingRow) -> str:
     return f"{row.message}\n{' · '.join(filter(None, (*_location_texts(row, places), row.code)))}"
 
 
-def _location_texts(row: FindingRow, places: Sequence[str]) -> tuple[str, str]:
+def _location_texts(row: FindingRow, places: Iterable[str]) -> tuple[str, str]:
     """The bytes and the member, each "" if there is none."""
-    bytes_ = f"bytes {', '.join(places)}" if places else ""
-    return bytes_, f"member {row.member_name}" if row.member_name else ""
+    return f"bytes {', '.join(places)}" if row.spans else "", f"member {row.member_name}" if row.member_name else ""
 
 
 def _range(span: Span, number_text: Callable[[int], str]) -> str:
@@ -251,7 +250,7 @@ def _range(span: Span, number_text: Callable[[int], str]) -> str:
 
 def line_text(row: FindingRow) -> str:
     """A finding as one line for the clipboard."""
-    details = (row.code, *_location_texts(row, [_range(span, hexadecimal) for span in row.spans]))
+    details = (row.code, *_location_texts(row, (_range(span, hexadecimal) for span in row.spans)))
     return f"{row.severity.value}: {row.message} [{', '.join(filter(None, details))}]"
 
 

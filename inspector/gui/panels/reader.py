@@ -17,10 +17,10 @@ from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.kit.building import dressed, in_column, page_of, side_by_side, tool_button
 from inspector.gui.kit.icons import icon_of
-from inspector.gui.kit.item_views import NOWHERE, ColumnWidener, Index, NumberedTree
+from inspector.gui.kit.item_views import ColumnWidener, Index, NumberedTree
 from inspector.gui.kit.listing import ListView, Rows, read_pages
 from inspector.gui.kit.style import GRID, Sentences
-from inspector.gui.kit.table_models import Column, Deliver, cell, title_cell, widths
+from inspector.gui.kit.table_models import Column, Deliver, cell, widths
 from inspector.gui.kit.text import loading_text
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, sentence_label, tree_view
 from inspector.operations.protocol.check_views import NamedReader, ReaderRow, ReaderVerdict, TraceResult
@@ -82,6 +82,8 @@ class _Node(Struct):
 class StepsModel(NumberedTree[_Node]):
     """A tree of steps. Positions count all steps in order; a node's number is one more."""
 
+    columns = COLUMNS
+
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.steps: Sequence[Step] = ()
@@ -109,15 +111,6 @@ class StepsModel(NumberedTree[_Node]):
     def position(self, index: Index) -> int:
         """The position of the step at an index, -1 for none."""
         return index.internalId() - 1 if index.isValid() else -1
-
-    # ---- overrides ---------------------------------------------------------------------------------------------
-
-    def columnCount(self, parent: Index = NOWHERE) -> int:  # noqa: ARG002 - the same everywhere
-        return len(COLUMNS)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        is_title = orientation is Qt.Orientation.Horizontal and role != Qt.ItemDataRole.TextAlignmentRole
-        return title_cell(COLUMNS[section], role, self.objectName()) if is_title else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         return cell(COLUMNS[index.column()], self.steps[self.position(index)], role) if index.isValid() else None

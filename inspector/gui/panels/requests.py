@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QIcon, QShowEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from inspector.core.finding import Severity
@@ -39,10 +39,8 @@ def totals_details(state: RemoteState) -> str:
     of = f" of {in_bytes(state.size)}" if state.size else ""
     time = f"{grouped(round(totals.milliseconds))} ms waited"
     text = f"{count(totals.requests, 'request')}, {in_bytes(totals.received)} received{of}, {time}"
-    if state.in_flight:
-        text += f", {grouped(state.in_flight)} in flight"
-    if state.waiting:
-        text += f" ({grouped(state.waiting)} waiting for the server)"
+    text += f", {grouped(state.in_flight)} in flight" if state.in_flight else ""
+    text += f" ({grouped(state.waiting)} waiting for the server)" if state.waiting else ""
     return f"{text}, {grouped(totals.retried)} retried" if totals.retried else text
 
 
@@ -57,34 +55,22 @@ def range_text(request: Request) -> str:
 
 def status_text(request: Request) -> str:
     """The HTTP status, and the number of tries if there were several."""
-    answer = str(request.status) if request.status else "no answer"
-    if request.phase is not Phase.DONE:
-        answer = str(request.phase)
-    return f"{answer} after {request.attempts} tries" if request.attempts > 1 else answer
+    answer = request.phase if request.phase is not Phase.DONE else request.status or "no answer"
+    return f"{answer} after {request.attempts} tries" if request.attempts > 1 else str(answer)
 
 
-def _when(request: Request) -> str:
-    when = datetime.fromtimestamp(request.when).astimezone()
-    return f"{when:%H:%M:%S}.{when.microsecond // 1000:03}"
-
-
-def _failed(request: Request) -> bool:
-    return request.phase is Phase.DONE and not 0 < request.status < _FIRST_ERROR_STATUS
+def _mark(request: Request) -> QIcon | None:
+    failed = request.phase is Phase.DONE and not 0 < request.status < _FIRST_ERROR_STATUS
+    return icon_of(Severity.WARNING) if failed else None
 
 
 COLUMNS = (
-    Column("When", _when, 100),
+    Column("When", lambda row: datetime.fromtimestamp(row.when).astimezone().time().isoformat("milliseconds"), 100),
     Column("Request", lambda row: row.method, 70),
     Column("Range", range_text, 210),
     Column("Bytes", lambda row: grouped(row.received), 90, is_number=True),
     Column("ms", lambda row: grouped(round(row.milliseconds)), 60, is_number=True),
-    Column(
-        "Status",
-        status_text,
-        90,
-        icon=lambda row: icon_of(Severity.WARNING) if _failed(row) else None,
-        is_number=True,
-    ),
+    Column("Status", status_text, 90, icon=_mark, is_number=True),
     Column("Why", lambda row: str(row.why), 150),
     Column("Of", lambda row: visible(row.location)),
 )
