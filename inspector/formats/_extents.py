@@ -13,6 +13,8 @@ GAP = -1
 """The owner of a row that no extent claims."""
 MAX_OVERLAPS = 1_000
 """Overlaps kept; the rest are counted."""
+_MANY = 16_384
+"""Fewer extents than numpy is worth its import for."""
 
 
 class Overlap(NamedTuple):
@@ -51,8 +53,7 @@ def lay_out(starts: array[int], stops: array[int], low: int, high: int) -> Rows:
     claims nothing.
     """
     # The extents of every sound archive tile the range in order.
-    tiles = len(starts) > 0 and starts[0] == low and stops[-1] == high and starts[1:] == stops[:-1]
-    if tiles and all(map(le, starts, stops)):
+    if len(starts) and starts[0] == low and stops[-1] == high and starts[1:] == stops[:-1] and _end_late(starts, stops):
         return Rows(high, starts, range(len(starts)))
     owners = array("i")
     rows = Rows(high, array("Q"), owners)
@@ -82,6 +83,15 @@ def lay_out(starts: array[int], stops: array[int], low: int, high: int) -> Rows:
         rows.starts.append(end)
         owners.append(GAP)
     return rows
+
+
+def _end_late(starts: array[int], stops: array[int]) -> bool:
+    """Whether no extent ends before it begins."""
+    if len(starts) < _MANY:
+        return all(map(le, starts, stops))
+    import numpy as np
+
+    return bool((np.frombuffer(starts, np.uint64) <= np.frombuffer(stops, np.uint64)).all())
 
 
 def shared_extents(starts: array[int], stops: array[int]) -> Sequence[int]:

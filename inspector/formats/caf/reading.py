@@ -101,27 +101,23 @@ def _read_entries(source: Source, index: Index, at: int, stop: int, progress: Pr
         try:
             entries = decoder.decode(b"".join((b"{", memoryview(data)[data[:1] == b"," :], b"}"))) if data else {}
             names = "".join(entries).encode()
-            starts = [entry.start_byte for entry in entries.values()]
-            stops = [entry.end_byte for entry in entries.values()]
-            index.starts.fromlist(starts)
-            index.stops.fromlist(stops)
+            starts = array("Q", [entry.start_byte for entry in entries.values()])
+            stops = array("Q", [entry.end_byte for entry in entries.values()])
         except (msgspec.MsgspecError, UnicodeError, OverflowError):
             return False
         quotes = np.flatnonzero(np.frombuffer(data, np.uint8) == ord('"'))
         irregular = not data or len(quotes) != _QUOTES_PER_ENTRY * len(entries)
         # The decoder reads -0 as 0.
         has_minus = b"-" in data and (0 in starts or 0 in stops) and _MINUS.search(data)
-        if irregular or len(index.starts) > MAX_MEMBERS or has_minus:
+        if irregular or len(index) + len(entries) > MAX_MEMBERS or has_minus:
             return False
-        index.heads.frombytes((quotes[::_QUOTES_PER_ENTRY] + at).astype(np.uint64).tobytes())
         # Names stand between the first two quotes of their entries, as they are where nothing is escaped.
         if b"\\" not in data:
             lengths = quotes[1::_QUOTES_PER_ENTRY] - quotes[::_QUOTES_PER_ENTRY] - 1
         else:
             lengths = np.fromiter((len(name.encode()) for name in entries), np.int64, len(entries))
-        index.path_stops.frombytes((np.cumsum(lengths) + len(index.paths)).astype(np.uint64).tobytes())
-        index.paths += names
-        index.marks.frombytes(bytes(len(entries)))
+        ranges = {"starts": np.frombuffer(starts, np.uint64), "stops": np.frombuffer(stops, np.uint64)}
+        index.extend(names, np.cumsum(lengths), ranges | {"heads": quotes[::_QUOTES_PER_ENTRY] + at})
         all_hashes.fromlist(list(map(hash, entries)))
         at += len(data)
         progress.advance(len(data))
