@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from hashlib import blake2s
@@ -37,7 +38,7 @@ class Hashes:
     The hash of a segment stands in the reset block that follows it, or in the last chunk's metadata. Where the stream
     begins with a reset block there is one row more: its hash covers nothing, and its segment is -1. ``convention`` is
     the one that has told itself by a hash, or None; ``repaired`` are the rows whose stored hash alone is wrong, as
-    the hash after it proves.
+    the hash after it proves. ``compared``: all are, or some.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -45,9 +46,9 @@ class Hashes:
         self.layout = layout
         self.convention: Convention | None = None
         self.repaired: set[int] = set()
+        self.compared = False
         self._lead = int(len(blocks) > 0 and blocks.types[0] == RESET)
         rows = self._lead + len(blocks.segments) if layout.chunks.chunks else 0
-        self._last = rows - 1
         # What is asked of every row is kept in columns, for a small file may hold very many.
         self._cut_off = bytearray(
             blocks.edges[block + 1] - blocks.payloads[block] < HASH_SIZE for block in blocks.segments[1:]
@@ -73,7 +74,7 @@ class Hashes:
 
     def final(self, row: int) -> bool:
         """Whether the hash stands in the last chunk's metadata."""
-        return row == self._last
+        return row == len(self) - 1
 
     def place(self, row: int) -> Spans:
         """The file bytes of a stored hash."""
@@ -182,6 +183,24 @@ class Hashes:
             bool(self._matched[row]) or row in self.repaired or row - 1 in self.repaired or self.confirmed_by_chunk(row)
         )
 
+    @property
+    def ends(self) -> bool:
+        """Whether the last hash proves that the archive ends where it seems."""
+        return not self.layout.chunks.corrupt and len(self) > 0 and bool(self.matched(len(self) - 1))
+
+    @property
+    def proved_to(self) -> int:
+        """Where the last segment ends that is proved, as an inner position."""
+        return next((self.bounds(row)[1] for row in range(len(self) - 1, -1, -1) if self.proved(row)), 0)
+
+    def holds(self, place: int) -> bool:
+        """Whether a byte of the file is inside a segment that is proved."""
+        blocks, at = self.layout.blocks, self.layout.inner.inner(place)
+        if at is None or not len(blocks):
+            return False
+        row = self.row(blocks.segment_of(bisect_right(blocks.edges, at) - 1))
+        return self.proved(row) and self.bounds(row)[0] < at
+
     def convention_of(self, row: int) -> Convention:
         """The convention that a hash follows, as far as it can be told."""
         return self.matched(row) or self.one_byte_off(row) or self.convention or Convention.SPECIFICATION
@@ -205,12 +224,16 @@ def own_convention(hashes: Hashes) -> Convention:
     return hashes.convention or Convention.RCARCH
 
 
-def compare(layout: Layout, progress: Progress, rows: Sequence[int] | None = None) -> Hashes:
-    """Compute and compare all hashes, which reads the whole inner stream, or those of some rows."""
+def compare(layout: Layout, progress: Progress, rows: Sequence[int] | None = None, since: int = 0) -> Hashes:
+    """Compute and compare all hashes, which reads the whole inner stream, or some.
+
+    These are given ``rows``, or those about bytes behind the inner position ``since``.
+    """
     hashes = Hashes(layout)
-    wanted = range(len(hashes)) if rows is None else rows
-    total = layout.inner.size if rows is None else sum(stop - start for start, stop in map(hashes.bounds, rows))
-    progress.begin("Comparing hashes", total)
+    hashes.compared = True
+    every = range(len(hashes)) if rows is None else rows
+    wanted = [row for row in every if not since or hashes.bounds(row)[1] > since]
+    progress.begin("Comparing hashes", sum(stop - start for start, stop in map(hashes.bounds, wanted)))
     _compare_all(hashes, [row for row in wanted if hashes.comparable(row)], progress)
     progress.advance(max(0, progress.total - progress.done))  # what no hash that can be compared covers
     for row in hashes.mismatched()[:MAX_HASH_TRIALS]:

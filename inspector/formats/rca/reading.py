@@ -13,7 +13,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from inspector.core.archive import Emitter
@@ -55,41 +54,8 @@ MAX_FIXES = 16
 """Varints and ends of one archive that are corrected while reading."""
 
 
-class Reading(Struct, frozen=True):
-    """A layout, and its hashes if any were compared to find it."""
-
-    layout: Layout
-    hashes: Hashes | None
-
-    @property
-    def ends(self) -> bool:
-        """Whether the last hash proves that the archive ends where it seems."""
-        layout, hashes = self.layout, self.hashes
-        return (
-            not layout.chunks.corrupt
-            and hashes is not None
-            and len(hashes) > 0
-            and bool(hashes.matched(len(hashes) - 1))
-        )
-
-    @property
-    def proved(self) -> int:
-        """Where the last segment ends that is proved, as an inner position."""
-        hashes = self.hashes
-        rows = range(len(hashes) - 1, -1, -1) if hashes is not None else ()
-        return next((hashes.bounds(row)[1] for row in rows if hashes and hashes.proved(row)), 0)
-
-    def holds(self, place: int) -> bool:
-        """Whether a byte of the file is inside a segment that is proved."""
-        blocks, at = self.layout.blocks, self.layout.inner.inner(place)
-        if self.hashes is None or at is None or not len(blocks):
-            return False
-        row = self.hashes.row(blocks.segment_of(bisect_right(blocks.edges, at) - 1))
-        return self.hashes.proved(row) and self.hashes.bounds(row)[0] < at
-
-
-def layers(source: Source, progress: Progress, *, search: bool = False) -> Reading:
-    """Find chunks and blocks; ``search`` forces a search for hidden segments.
+def layers(source: Source, progress: Progress, *, search: bool = False) -> Hashes:
+    """Find chunks and blocks; ``search`` forces a search for hidden segments. Hashes are compared as far as it takes.
 
     Other bytes may precede the archive. One that a proved segment of the file holds is a blob, and not the archive.
     """
@@ -116,12 +82,12 @@ def some_proved(source: Source, start: int, progress: Progress) -> bool:
     return any(hashes.proved(row) for row in range(len(hashes)))
 
 
-def _from(source: Source, start: int, progress: Progress, search: bool) -> Reading:
+def _from(source: Source, start: int, progress: Progress, search: bool) -> Hashes:
     layout = _layout(source, scan(source, start), progress)
     chunks = layout.chunks
     beyond = bool(chunks.tail) or chunks.corrupt
     if not (search or beyond or chunks.truncated or layout.inner.size <= MAX_HASHED_BYTES or _unusual(layout)):
-        return Reading(layout, None)
+        return Hashes(layout)
     large = layout.inner.size > MAX_HASHED_BYTES and layout.consistent and not (search or _unusual(layout))
     plain = _resolve(source, layout, progress, _last_segment_start(layout) if large else 0)
     return _as_far_as_proved(source, plain, progress) if beyond or chunks.truncated else plain
@@ -157,13 +123,13 @@ def _resolve(
     since: int = 0,
     beyond: int = 0,
     unsure: tuple[int, int] = (0, 0),
-) -> Reading:
+) -> Hashes:
     """A layout with its hashes compared from the inner position ``since`` on, and hidden segments found.
 
     ``unsure`` is the first header whose size is left open, where one is: an end behind the inner position ``beyond`` is
     taken if a hash proves it.
     """
-    hashes = _compared(layout, progress, since)
+    hashes = compare(layout, progress, since=since)
     for _ in range(MAX_FIXES):
         found = Search(layout, hashes, progress).run()
         if found.fix is not None:
@@ -176,14 +142,8 @@ def _resolve(
             layout = _patched(source, layout, progress, lost=tuple(found.lost))
         else:
             break
-        hashes = _compared(layout, progress, since)
-    return Reading(layout, hashes)
-
-
-def _compared(layout: Layout, progress: Progress, since: int) -> Hashes:
-    hashes = Hashes(layout)
-    rows = [row for row in range(len(hashes)) if not since or hashes.bounds(row)[1] > since]
-    return compare(layout, progress, rows)
+        hashes = compare(layout, progress, since=since)
+    return hashes
 
 
 def _patches(source: Source, layout: Layout, fix: Fix) -> Iterator[Patch]:
@@ -215,7 +175,7 @@ def _patched(
     return made
 
 
-def _as_far_as_proved(source: Source, plain: Reading, progress: Progress) -> Reading:
+def _as_far_as_proved(source: Source, plain: Hashes, progress: Progress) -> Hashes:
     """The archive as far as hashes prove it, whatever the chunk sizes state, and what follows its end."""
     chunks = plain.layout.chunks
     if (open_ := _open(source, plain.layout, progress)) is None:
@@ -224,7 +184,7 @@ def _as_far_as_proved(source: Source, plain: Reading, progress: Progress) -> Rea
     end = plain.layout.inner.size if plain.ends else 0
     whole = _resolve(source, open_, progress, since, end, chunks.uncertain_header)
     if plain.ends:
-        plain.layout.behind = read_tail(whole.layout, whole.hashes, end, progress)
+        plain.layout.behind = read_tail(whole, end, progress)
         return plain
     # Of a first append that was interrupted the first header still is zeros; it writes no reset block.
     begun = (
@@ -232,10 +192,10 @@ def _as_far_as_proved(source: Source, plain: Reading, progress: Progress) -> Rea
         and not any(source.read(0, header_size(FIRST_SIZE_BITS)))
         and len(whole.layout.blocks.segments) == 1
     )
-    if not begun and (whole.proved > plain.proved or whole.ends):
+    if not begun and (whole.proved_to > plain.proved_to or whole.ends):
         return whole
     if not chunks.chunks:
-        plain.layout.behind = read_tail(whole.layout, whole.hashes, 0, progress)
+        plain.layout.behind = read_tail(whole, 0, progress)
     return plain
 
 
@@ -254,9 +214,10 @@ MAX_LISTED_NAMES = 100
 """The most names that are kept of each kind."""
 
 
-def read_tail(layout: Layout, hashes: Hashes | None, start: int, progress: Progress) -> Tail | None:
+def read_tail(hashes: Hashes, start: int, progress: Progress) -> Tail | None:
     """What follows the inner position ``start`` of an archive that is read to the end of its file."""
-    if hashes is None or not len(layout.blocks) or start >= layout.inner.size:
+    layout = hashes.layout
+    if not len(layout.blocks) or start >= layout.inner.size:
         return None
     edges, segments = layout.blocks.edges, layout.blocks.segments
     first = layout.blocks.segment_of(bisect_right(edges, start) - 1)
@@ -272,7 +233,7 @@ def read_tail(layout: Layout, hashes: Hashes | None, start: int, progress: Progr
         whole = max(begin, min(end, bisect_left(members.starts, _decodes_to(layout, segment))))
         found[not hashes.proved(row)].append(range(begin, whole))
         partial = members.path(end - 1) if whole < end else partial
-    readable, unproved_metadata = _readable(layout, hashes, proved, members, progress)
+    readable, unproved_metadata = _readable(hashes, proved, members, progress)
     counted = sum(map(len, found[0])), sum(map(len, found[1]))
     whole_names, unproved_names = (
         named([members.path(each) for each in islice(chain(*some), MAX_LISTED_NAMES)], number)
@@ -289,9 +250,9 @@ def _decodes_to(layout: Layout, segment: int) -> int:
     return layout.blocks.edges[min(layout.damaged.get(segment, last), whole_blocks(layout.blocks), last)]
 
 
-def _readable(layout: Layout, hashes: Hashes, proved: int, members: Members, progress: Progress) -> tuple[int, bytes]:
+def _readable(hashes: Hashes, proved: int, members: Members, progress: Progress) -> tuple[int, bytes]:
     """Where the last whole blob ends of the segment that follows what is proved, and the segment's hash up to there."""
-    blocks = layout.blocks
+    layout, blocks = hashes.layout, hashes.layout.blocks
     if proved >= layout.inner.size:
         return proved, b""
     segment = blocks.segment_of(bisect_right(blocks.edges, proved) - 1)
@@ -327,25 +288,25 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     """
     if source.size <= MAX_PREFETCHED_BYTES:
         expect(source, 0, source.size)
-    reading, found = layers(source, progress), len(emitter.archive.findings)
-    _decode(source, reading.layout, emitter, progress)
-    if reading.hashes is None and reading.layout.damaged and len(reading.layout.blocks.segments) > 1:
+    hashes, found = layers(source, progress), len(emitter.archive.findings)
+    _decode(source, hashes.layout, emitter, progress)
+    if not hashes.compared and hashes.layout.damaged and len(hashes.layout.blocks.segments) > 1:
         # Blocks may have been lost without a sign of it: a search tells more.
         searched = layers(source, progress, search=True)
         if searched.layout.lost or searched.layout.varints:
             del emitter.archive.findings[found:]
             _decode(source, searched.layout, emitter, progress)
         else:
-            searched.layout.damaged.update(reading.layout.damaged)
-            searched.layout.refused.update(reading.layout.refused)
+            searched.layout.damaged.update(hashes.layout.damaged)
+            searched.layout.refused.update(hashes.layout.refused)
             emitter.archive.detail = searched.layout
-        reading = searched
-    layout = reading.layout
-    if reading.hashes is None or (layout.inner.size > MAX_HASHED_BYTES and layout.consistent and not layout.varints):
+        hashes = searched
+    layout = hashes.layout
+    if not hashes.compared or (layout.inner.size > MAX_HASHED_BYTES and layout.consistent and not layout.varints):
         emitter.archive.checksums = StoredHashes(Hashes(layout))
     else:
-        emitter.archive.checksums = StoredHashes(reading.hashes)
-        report_hashes(reading.hashes, emitter)
+        emitter.archive.checksums = StoredHashes(hashes)
+        report_hashes(hashes, emitter)
 
 
 def _decode(source: Source, layout: Layout, emitter: Emitter, progress: Progress) -> None:

@@ -240,7 +240,7 @@ def repair_headers(source: Source, hashes: Hashes, progress: Progress) -> Iterat
 def _open_end(source: Source, hashes: Hashes, progress: Progress) -> Repair | None:
     """End an archive whose last header is lost after the last blob that decodes."""
     layout = hashes.layout
-    behind = read_tail(layout, hashes, 0, progress)
+    behind = read_tail(hashes, 0, progress)
     if behind is None or layout.lost:
         return None
     end, metadata = behind.proved, behind.metadata
