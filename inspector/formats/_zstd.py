@@ -72,8 +72,7 @@ class FrameHeader(Struct, frozen=True):
 
 def header_size(descriptor: int) -> int:
     """The size in bytes of a frame header, magic number included (RFC 8878, 3.1.1.1)."""
-    single = descriptor >> 5 & 1
-    return 5 + (not single) + (0, 1, 2, 4)[descriptor & 3] + content_digits(descriptor)
+    return 5 + (not descriptor >> 5 & 1) + (0, 1, 2, 4)[descriptor & 3] + content_digits(descriptor)
 
 
 def content_digits(descriptor: int) -> int:
@@ -95,8 +94,7 @@ def frame_header(data: bytes) -> FrameHeader:
     descriptor = data[4]
     if descriptor & 8:
         raise ZstdError("The zstd frame header has its reserved bit set.")
-    digits = content_digits(descriptor)
-    size = header_size(descriptor)
+    digits, size = content_digits(descriptor), header_size(descriptor)
     at = size - digits
     content = int.from_bytes(data[at:size], "little") + (256 if digits == 2 else 0) if digits else None
     dictionary = int.from_bytes(data[at - (0, 1, 2, 4)[descriptor & 3] : at], "little")
@@ -198,8 +196,7 @@ class Stream:
         """Decode ``data``; raises ZstdError. Every piece is at most PIECE bytes and may be empty."""
         at = begin = blocks = 0
         while at < len(data):
-            step = self._step
-            at = step(data, at)
+            at = self._step(data, at)
             finished = self._step == self._in_header and not self._held
             blocks += 1
             if finished or blocks == PIECE // BLOCK:
@@ -263,8 +260,7 @@ class Stream:
 def _translated(error: Exception) -> ZstdError:
     if isinstance(error, MemoryError):
         return ZstdRefusedError("The zstd data needs more memory than there is.")
-    reason = str(error).rpartition(": ")[2].rstrip(".")
-    return ZstdError(f"The zstd data is damaged: {reason}.")
+    return ZstdError(f"The zstd data is damaged: {str(error).rpartition(': ')[2].rstrip('.')}.")
 
 
 def decompress(data: bytes, cap: int) -> bytes:
