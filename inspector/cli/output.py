@@ -125,7 +125,7 @@ def complain(sentence: str) -> None:
     if _waiting:
         flush()
     line = f"{PROGRAM}: {visible(strip_credentials(sentence))}"
-    print(painted_message(line) if wants_colour(sys.stderr) else line, file=sys.stderr)
+    print(re.sub(_IN_MESSAGE, _paint, line, count=1) if wants_colour(sys.stderr) else line, file=sys.stderr)
 
 
 def remark(sentence: str) -> None:
@@ -331,11 +331,6 @@ def painted(word: str) -> str:
 def painted_report(text: str) -> str:
     """A report of ``check`` with its state, severities and verdicts in colour."""
     return re.sub(_JUDGEMENT, _paint, re.sub(_AT_START, _paint, text), count=1)
-
-
-def painted_message(text: str) -> str:
-    """A message on standard error with its severity in colour."""
-    return re.sub(_IN_MESSAGE, _paint, text, count=1)
 
 
 def _paint(found: re.Match[str]) -> str:

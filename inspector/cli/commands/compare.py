@@ -27,7 +27,7 @@ from inspector.operations.compare.comparing import Comparison, compare
 from inspector.operations.edit.past_writes import edits_before
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import open_place
-from inspector.operations.protocol.compare_views import AS_IT_IS, LEVELS, Difference, Level, Side, Summary, Version
+from inspector.operations.protocol.compare_views import AS_IT_IS, LEVELS, Difference, Level, Side, Version
 from inspector.sources.local.file import FileSource
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.source import S3Source
@@ -110,7 +110,16 @@ def _print(found: Comparison, *, among_several: bool) -> None:
     """Write a comparison: the summary, and then its differences."""
     summary = found.summary
     heading = f"A {visible(summary.a)}, B {visible(summary.b)}: " if among_several else ""
-    show(_summary_object(summary), f"{heading}{visible(summary.sentence)}")
+    found_of_all = {
+        "a": summary.a,
+        "b": summary.b,
+        "equal": summary.equal,
+        "members": summary.members,
+        "bytes": summary.byte_counts,
+        "better": summary.better,
+        **({"ranges": summary.ranges} if summary.ranges else {}),
+    }
+    show(found_of_all, f"{heading}{visible(summary.sentence)}")
     for each in found.differences:
         show(_object(each), f"{_SIGNS[each.change]} {visible(each.message)}")
     for note in summary.notes:
@@ -128,18 +137,6 @@ def _combine(found: Sequence[Comparison], options: argparse.Namespace) -> None:
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
         written = write_combination(combination, options.to, progress, accept=options.accept)
     complain(written)
-
-
-def _summary_object(summary: Summary) -> dict[str, Any]:
-    return {
-        "a": summary.a,
-        "b": summary.b,
-        "equal": summary.equal,
-        "members": summary.members,
-        "bytes": summary.byte_counts,
-        "better": summary.better,
-        **({"ranges": summary.ranges} if summary.ranges else {}),
-    }
 
 
 def _object(each: Difference) -> dict[str, Any]:

@@ -5,6 +5,7 @@ The manifest's digests appear as checksums of the archive, as rows built when th
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
@@ -18,9 +19,10 @@ from inspector.core.member import FOLDER, SPECIAL, Codec
 from inspector.core.names import encoded, visible
 from inspector.core.numbers import count, grouped
 from inspector.core.program.progress import Progress
-from inspector.core.source import blocks
+from inspector.core.source import Source, blocks
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened
 from inspector.operations.open.reading import DigestManifest, ManifestEntry, manifests, new_hash
@@ -192,3 +194,19 @@ def _joined(some: Sequence[Checksum], others: Sequence[Checksum]) -> Sequence[Ch
     """Two sequences of checksums, one after the other; neither may grow any more."""
     first = len(some)
     return Computed(first + len(others), lambda at: some[at] if at < first else others[at - first])
+
+
+# ---- of a whole source -----------------------------------------------------------------------------------------------
+
+
+def digest_of(source: Source, progress: Progress) -> str:
+    """The SHA-256 of a source in hex. Raises OperationError where it has become shorter, SourceError and Cancelled."""
+    progress.begin("Computing the SHA-256", source.size)
+    digest, done = hashlib.sha256(), 0
+    for piece in blocks(source, 0, source.size):
+        digest.update(piece)
+        done += len(piece)
+        progress.advance(len(piece))
+    if done != source.size:
+        raise OperationError(f"{visible(source.name)} became shorter while it was read. Open it again.")
+    return digest.hexdigest()

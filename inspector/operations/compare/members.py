@@ -88,7 +88,7 @@ class Listing:
         """A member as its own archive names it; a file of a folder has no stored bytes."""
         part, index = self.place(at)
         if part < 0:
-            size = self._files[at].size or 0
+            size = self._files[at].size
             return Member(at, self._files[at].name, size, size, ())
         return self.archives[part].members.seen(index)
 
@@ -100,7 +100,7 @@ class Listing:
     def size(self, at: int) -> int:
         """The size of the content in bytes."""
         part, index = self.place(at)
-        return (self._files[at].size or 0) if part < 0 else self.archives[part].members.size(index)
+        return self._files[at].size if part < 0 else self.archives[part].members.size(index)
 
     def verdict(self, at: int) -> Verdict:
         """What the check found of a member."""
@@ -241,22 +241,18 @@ class ComparedRanges(Rows):
         self.pairs = dict(zip(pairs.a, pairs.b, strict=True))
         self.same: set[int] = set()
         self._progress.begin("Comparing ranges", sum(each.size for each in a.ranges))
-        differing: list[tuple[int, str]] = []
-        for i, each in enumerate(a.ranges):
-            if i not in self.pairs:
-                self._add_only("A", _range_side(each), f"The range {_range_name(each)}")
-            elif why := self._difference(i, self.pairs[i]):
-                differing.append((i, why))
+        for i in pairs.only_a:
+            self._add_only("A", _range_side(a.ranges[i]), f"The range {_range_name(a.ranges[i])}")
+        for i, j in self.pairs.items():
+            if why := self._difference(i, j):
+                right = self._right(i, j)
+                proof = (
+                    f" {right.upper()} is right: no error was found in its range; the other has some." if right else ""
+                )
+                words = f"The range {_range_name(a.ranges[i])} changed: {why}.{proof}"
+                self._add(Change.CHANGED, _range_side(a.ranges[i]), _range_side(b.ranges[j]), words, right)
             else:
                 self.counts[SAME if why is None else NOT_COMPARED] += 1
-        if differing:
-            self._check()
-        for i, why in differing:
-            j = self.pairs[i]
-            right = self._right(i, j)
-            proof = f" {right.upper()} is right: no error was found in its range; the other has some." if right else ""
-            words = f"The range {_range_name(a.ranges[i])} changed: {why}.{proof}"
-            self._add(Change.CHANGED, _range_side(a.ranges[i]), _range_side(b.ranges[j]), words, right)
         for j in pairs.only_b:
             self._add_only("B", _range_side(b.ranges[j]), f"The range {_range_name(b.ranges[j])}")
         sides = a.orphans, b.orphans
@@ -294,6 +290,7 @@ class ComparedRanges(Rows):
         return None if at == some.size else f"bytes differ from {grouped(at)} of {grouped(some.size)} on"
 
     def _right(self, i: int, j: int) -> str | None:
+        self._check()
         a, b = (state_of((side.archives[at],)).fine for side, at in ((self._a, i), (self._b, j)))
         return None if self._quick or a is b else A if a else B
 

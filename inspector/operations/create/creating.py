@@ -76,15 +76,6 @@ def created(archives: tuple[NewArchive, ...], warnings: tuple[str, ...] = ()) ->
     return Created(archives, sentence, warnings)
 
 
-def size_of(each: Input) -> int:
-    """The size of an input in bytes; raises OperationError if it is unknown before reading it."""
-    if each.size is None:
-        raise OperationError(
-            f"The size of {visible(each.where)} is unknown before it is read, so it cannot be archived."
-        )
-    return each.size
-
-
 class Joined:
     """Writes to a new archive, the small ones joined. Raises SourceError as that does."""
 
@@ -112,9 +103,9 @@ class Joined:
             self.add(piece)
             self.progress.advance(len(piece))
         self.progress.advance(0)
-        if size != size_of(each):
+        if size != each.size:
             raise SourceError(
-                f"{visible(each.where)} has {in_bytes(size)}, not the {in_bytes(size_of(each))} it had before."
+                f"{visible(each.where)} has {in_bytes(size)}, not the {in_bytes(each.size)} it had before."
             )
         return crc
 
@@ -143,7 +134,7 @@ class Volume(Struct):
         from inspector.formats.caf.write import WriteError
 
         try:
-            added = self.index.member(each.name, size_of(each), max_size)
+            added = self.index.member(each.name, each.size, max_size)
         except WriteError as error:
             raise OperationError(str(error)) from error
         if added:
@@ -209,7 +200,7 @@ def plan(inputs: Sequence[Input], target: Target, max_size: int) -> list[Volume]
         if volumes[-1].inputs:
             volumes.append(Volume(volume_path(target, len(volumes)), Writer()))
         if not volumes[-1].add(each, max_size):
-            needed, size = volumes[-1].index.size_with(each.name, size_of(each)), size_of(each)
+            needed, size = volumes[-1].index.size_with(each.name, each.size), each.size
             raise OperationError(
                 f"{visible(each.where)} needs an archive of {in_bytes(needed)} (its {in_bytes(size)} and the index), "
                 f"and the limit is {in_bytes(max_size)} ({rounded(max_size)}). Nothing was written."
@@ -239,7 +230,7 @@ def existing_volumes(target: Target) -> list[Path]:
 
 
 def _write(volumes: Sequence[Volume], progress: Progress, *, overwrite: bool, connection: Connection) -> None:
-    total = sum(size_of(each) for volume in volumes for each in volume.inputs)
+    total = sum(each.size for volume in volumes for each in volume.inputs)
     progress.begin(f"Writing {visible(volumes[0].path.name)}", total)
     with new_archives(volumes[0].path, progress, overwrite=overwrite, connection=connection) as files:
         for volume in volumes:
@@ -279,8 +270,8 @@ def _places(volumes: Sequence[Volume]) -> Iterator[Place]:
     for volume in volumes:
         at = 0
         for each in volume.inputs:
-            yield Place(each.name.decode(), str(volume.path), at, size_of(each))
-            at += size_of(each)
+            yield Place(each.name.decode(), str(volume.path), at, each.size)
+            at += each.size
 
 
 # ---- TACO ---------------------------------------------------------------------------------------------------------
@@ -322,7 +313,7 @@ def create_taco(
         entries = [decoded(name)[0] for name in (*tables, _COLLECTION)]
     warnings = (*check_names(inputs), *warnings)
     try:
-        placed = write.slots((each.name, size_of(each), each.modified) for each in inputs)
+        placed = write.slots((each.name, each.size, each.modified) for each in inputs)
         head, crc = write.header(placed[0], resolved(entries, placed))
     except (write.WriteError, EditError) as error:
         raise OperationError(f"{error} Nothing was written.") from error

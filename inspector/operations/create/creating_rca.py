@@ -112,7 +112,7 @@ def storage_beside(target: Target) -> Callable[[str], Storage]:
 
 def blob_pieces(writer: Writer, inputs: Sequence[Input], progress: Progress) -> Iterator[Piece]:
     """What is to be written for the blobs; many are small, so what belongs together is joined up to some size."""
-    progress.begin("Compressing", sum(each.size or 0 for each in inputs))
+    progress.begin("Compressing", sum(each.size for each in inputs))
     start, joined = 0, bytearray()
     for offset, data in _all_pieces(writer, inputs, progress):
         progress.advance(0)  # what a large blob has been compressed to takes its time too

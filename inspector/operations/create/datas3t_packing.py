@@ -19,7 +19,7 @@ from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import SourceError
 from inspector.formats.datas3t import DIGITS, RangeName, datapoint_key, range_name
 from inspector.formats.datas3t.write import WriteError, Writer, header, metadata
-from inspector.operations.create.creating import Created, NewArchive, created, size_of
+from inspector.operations.create.creating import Created, NewArchive, created
 from inspector.operations.create.inputs import Input, gather, skipped_outputs
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.sources.local.atomic import FolderObjects
@@ -151,7 +151,7 @@ def pack(
     ranges: Sequence[Range], dataset: str, root: str, objects: FolderObjects | BucketObjects, progress: Progress
 ) -> Created:
     """Write the ranges, each as a tar and its metadata. Raises SourceError and Cancelled."""
-    progress.begin("Packing", sum(size_of(each.input) for each_range in ranges for each in each_range))
+    progress.begin("Packing", sum(each.input.size for each_range in ranges for each in each_range))
     archives = []
     with objects:
         for datapoints in ranges:
@@ -168,7 +168,7 @@ def pack(
 def _tar(datapoints: Range, writer: Writer, progress: Progress) -> Iterator[bytes]:
     for each in datapoints:
         try:
-            yield writer.begin(each.extension, size_of(each.input), each.modified)
+            yield writer.begin(each.extension, each.input.size, each.modified)
             for piece in each.input.pieces():
                 writer.add(piece)
                 yield piece
@@ -229,7 +229,7 @@ def _check(each: Datapoint) -> None:
     if reasons := hazards(name):
         raise OperationError(f"{visible(each.input.where)} cannot be packed: the name '{visible(name)}' {reasons[0]}.")
     try:
-        header(name, size_of(each.input), each.modified)
+        header(name, each.input.size, each.modified)
     except WriteError as error:
         raise OperationError(f"{visible(each.input.where)} cannot be packed: {error}") from error
 

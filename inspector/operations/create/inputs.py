@@ -10,7 +10,6 @@ from functools import partial
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
-from typing import Protocol
 
 from msgspec import Struct
 
@@ -36,34 +35,12 @@ _MAX_NAMES = 10
 """Invalid names that one message lists; the rest are counted."""
 
 
-class Input(Protocol):
-    """A source of bytes that becomes a member."""
-
-    @property
-    def name(self) -> bytes:
-        """The name of the member, with forward slashes."""
-
-    @property
-    def size(self) -> int | None:
-        """Its size in bytes; None if only reading it tells."""
-
-    @property
-    def modified(self) -> int | None:
-        """Its modification time in nanoseconds since 1970; None if unknown."""
-
-    @property
-    def where(self) -> str:
-        """Where its bytes come from, for messages."""
-
-    def pieces(self) -> Iterator[bytes]:
-        """Its bytes in order, at most 1 MiB at a time, exactly ``size`` of them if that is known.
-
-        Raises SourceError if they cannot be read, or have changed since the input was found.
-        """
-
-
 class FileInput(Struct, frozen=True):
-    """A regular file; ``name`` is relative to the folder ``root``, ``identity`` is from when it was found."""
+    """A regular file that becomes a member.
+
+    ``name`` is the member's, with forward slashes, relative to the folder ``root``; ``identity`` is from when it was
+    found.
+    """
 
     name: bytes
     root: str
@@ -71,21 +48,24 @@ class FileInput(Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """See Input."""
+        """Its size in bytes."""
         return self.identity.size
 
     @property
     def modified(self) -> int:
-        """See Input."""
+        """Its modification time in nanoseconds since 1970."""
         return self.identity.mtime_ns
 
     @property
     def where(self) -> str:
-        """See Input."""
+        """Where its bytes come from, for messages."""
         return os.path.join(self.root, os.fsdecode(self.name))  # noqa: PTH118 - there may be a million of them
 
     def pieces(self) -> Iterator[bytes]:
-        """See Input. A small file is one piece."""
+        """Its bytes in order, at most 1 MiB at a time, exactly ``size`` of them; a small file is one piece.
+
+        Raises SourceError if they cannot be read, or have changed since the input was found.
+        """
         left = self.size
         try:
             descriptor = os.open(os.fsencode(self.where), os.O_RDONLY | SAFELY)
@@ -117,9 +97,9 @@ class FileInput(Struct, frozen=True):
 
 
 class ObjectInput(Struct, frozen=True):
-    """An object on S3; ``opening`` opens it as it was when found, ``progress`` can cancel its requests.
+    """An object on S3 that becomes a member; ``modified`` is None if unknown.
 
-    Its bytes are not cached.
+    ``opening`` opens it as it was when found, ``progress`` can cancel its requests. Its bytes are not cached.
     """
 
     name: bytes
@@ -130,7 +110,7 @@ class ObjectInput(Struct, frozen=True):
     progress: Progress
 
     def pieces(self) -> Iterator[bytes]:
-        """See Input."""
+        """See FileInput."""
         source, at = self.opening(), 0
         while at < self.size:
             with cancelling(self.progress):
@@ -139,6 +119,10 @@ class ObjectInput(Struct, frozen=True):
                 raise SourceError(f"{visible(self.where)} ends at byte {at:,}, but should have {in_bytes(self.size)}.")
             at += len(piece)
             yield piece
+
+
+Input = FileInput | ObjectInput
+"""A source of bytes that becomes a member."""
 
 
 def is_small(each: Input) -> bool:

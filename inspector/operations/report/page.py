@@ -6,7 +6,6 @@ and of the bytes only those that are structure are shown. Nothing that a file sa
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -25,13 +24,14 @@ from inspector.core.names import abridged, visible
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded
 from inspector.core.program.progress import Progress
 from inspector.core.program.redaction import redacted
-from inspector.core.source import Source, SourceError, blocks, is_sparing
+from inspector.core.source import Source, SourceError, is_sparing
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State, Verdict
 from inspector.drawing.colouring import PAINTS, ColourBy, Paint, families_in, landmarks, shown_in
 from inspector.drawing.palette import COLOURS, MARKS, Mark, Scheme
 from inspector.formats._causes.diagnosis import cause_sentence
 from inspector.operations.check.checking import CheckReport
+from inspector.operations.check.digest_check import digest_of
 from inspector.operations.check.report import FindingRow, archive_readers, finding_rows, range_state
 from inspector.operations.check.tracing import sentence
 from inspector.operations.diagram.drawing import (
@@ -51,6 +51,7 @@ from inspector.operations.diagram.drawing import (
 from inspector.operations.diagram.shape import diagram_of_all
 from inspector.operations.edit.apply_repairs import describe
 from inspector.operations.edit.plan_repairs import plan
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import inside
 from inspector.operations.open.opening import Opened
 from inspector.operations.open.overview import in_kind_order, overview
@@ -273,15 +274,10 @@ class _Article:
     def _sha256(self, source: Source) -> str:
         if is_sparing(source) or "://" in source.name:
             return "not computed: the object would have to be read again"
-        digest = hashlib.sha256()
-        self._progress.begin("Computing the SHA-256", source.size)
         try:
-            for piece in blocks(source, 0, source.size):
-                digest.update(piece)
-                self._progress.advance(len(piece))
-        except SourceError as error:
+            return digest_of(source, self._progress)
+        except (SourceError, OperationError) as error:
             return f"unknown: {_said(str(error))}"
-        return digest.hexdigest()
 
     def _diagram(self) -> str:
         try:

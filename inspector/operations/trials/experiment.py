@@ -16,6 +16,7 @@ from inspector.core.pieces import PieceSource, PieceTable, RepeatedSource
 from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK, Source, blocks, change_of
 from inspector.core.span import Span, Spans, intersect
+from inspector.operations.check.digest_check import digest_of
 from inspector.operations.edit import edits
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.experiment_views import (
@@ -334,19 +335,6 @@ def require_another_file(source: Source, target: Path, what: str) -> None:
             same = False
         if same:
             raise OperationError(f"{visible(target.name)} is {what}, which is never written. Choose another name.")
-
-
-def digest_of(source: Source, progress: Progress) -> str:
-    """The SHA-256 of a source in hex. Raises OperationError where it has become shorter, SourceError and Cancelled."""
-    progress.begin("Computing the SHA-256", source.size)
-    digest, done = hashlib.sha256(), 0
-    for piece in blocks(source, 0, source.size):
-        digest.update(piece)
-        done += len(piece)
-        progress.advance(len(piece))
-    if done != source.size:
-        raise OperationError(f"{visible(source.name)} became shorter while it was read. Open it again.")
-    return digest.hexdigest()
 
 
 def file_content(path: str, progress: Progress) -> Content:

@@ -14,6 +14,7 @@ from inspector.core.source import Source, blocks
 from inspector.core.verdict import State
 from inspector.formats import recognise
 from inspector.operations.check.checking import checked, state_of
+from inspector.operations.check.digest_check import digest_of
 from inspector.operations.check.tracing import readers_of, trace
 from inspector.operations.edit.plan_repairs import SiblingFile, plan
 from inspector.operations.jobs.operation_error import OperationError
@@ -29,7 +30,6 @@ from inspector.operations.protocol.replay_views import (
     StepKind,
     StepView,
 )
-from inspector.operations.trials.experiment import digest_of
 from inspector.operations.trials.replay import Replay
 
 MAX_POINTS = 60

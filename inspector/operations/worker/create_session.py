@@ -13,7 +13,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.formats.taco.write import WriteError, slots
 from inspector.operations.create import creating, datas3t_packing
-from inspector.operations.create.creating import DEFAULT_MAX_BYTES, Created, create_caf, create_taco, size_of
+from inspector.operations.create.creating import DEFAULT_MAX_BYTES, Created, create_caf, create_taco
 from inspector.operations.create.creating_rca import create_rca, rca_options
 from inspector.operations.create.datas3t_packing import PackingOptions, create_datas3t
 from inspector.operations.create.inputs import Input, check_names, gather
@@ -55,7 +55,7 @@ class CreateSession(Connecting):
             parts = _parts(inputs, draft)
         except (OperationError, WriteError, EditError, SourceError) as error:
             obstacle = str(error)
-        size = sum(each.size or 0 for each in inputs)
+        size = sum(each.size for each in inputs)
         sentence = f"{count(len(inputs), 'file')}, {rounded(size)}{parts}."
         first = refused[0].trouble if refused else obstacle
         return Contents(
@@ -117,7 +117,7 @@ def _rows(inputs: Sequence[Input], taken: Collection[bytes]) -> list[InputRow]:
     return [
         InputRow(
             visible(each.name),
-            each.size or 0,
+            each.size,
             visible(each.where),
             _problem_of(each.name, often, taken),
             "On some systems this name equals another one." if alike[key] > often[each.name] else "",
@@ -146,7 +146,7 @@ def _parts(inputs: Sequence[Input], draft: Draft) -> str:
             volumes = creating.plan(inputs, target, draft.max_size or DEFAULT_MAX_BYTES)
             return f", in {count(len(volumes), 'archive')}" if len(volumes) > 1 else ""
         case ArchiveKind.TACO:
-            slots((each.name, size_of(each), each.modified) for each in inputs)
+            slots((each.name, each.size, each.modified) for each in inputs)
         case ArchiveKind.DATAS3T if inputs and draft.dataset:
             ranges = datas3t_packing.plan(inputs, _packing(draft))
             return f", in {count(len(ranges), 'range')}, keys {ranges[0][0].key:,} to {ranges[-1][-1].key:,}"

@@ -199,7 +199,7 @@ def named(*wanted: bytes) -> list[Input]:
 class Given:
     def __init__(self, name: bytes) -> None:
         self.name = name
-        self.size: int | None = None
+        self.size = 0
         self.modified: int | None = None
         self.where = "somewhere"
 
