@@ -14,31 +14,30 @@ from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
 
 from inspector.gui.document.document import Document
 from inspector.gui.hex.hex_pane import HexPane
-from inspector.gui.kit.files import Cover
+from inspector.gui.kit.files import Cover, leave_drops
+from inspector.gui.kit.help_texts import name_focused_window
 from inspector.gui.kit.widgets import debounce
 
 # ---- panels made late ------------------------------------------------------------------------------------------------
 
 
 class LateDock(QDockWidget):
-    """Makes its panel when it is to be shown, or when ``panel`` asks for it; ``made`` is told then."""
+    """Makes its panel when it is to be shown, or when ``panel`` asks for it."""
 
     are_held = False
     """Whether docks are shown without panels."""
 
-    def __init__(
-        self, make: Callable[[], QWidget], made: Callable[[QWidget], object], title: str, area: QMainWindow
-    ) -> None:
+    def __init__(self, make: Callable[[], QWidget], title: str, area: QMainWindow) -> None:
         super().__init__(title, area)
         self._make = make
-        self._made = made
 
     def panel(self) -> QWidget:
         """The panel, made if there is none yet."""
         if (made := self.widget()) is None:
             made = self._make()
             self.setWidget(made)
-            self._made(made)
+            leave_drops(made)  # both are done once for all that is in a new tab
+            name_focused_window(None, made)
         return made
 
     def setVisible(self, visible: bool) -> None:

@@ -28,8 +28,8 @@ from inspector.gui.flows.save import SaveFlow
 from inspector.gui.flows.trials import TrialFlow
 from inspector.gui.hex.hex_pane import HexPane
 from inspector.gui.kit.building import in_column
-from inspector.gui.kit.files import TempDir, leave_drops
-from inspector.gui.kit.help_texts import PANEL_LABELS, name_focused_window
+from inspector.gui.kit.files import TempDir
+from inspector.gui.kit.help_texts import PANEL_LABELS
 from inspector.gui.kit.locations import INSIDE
 from inspector.gui.kit.style import card
 from inspector.gui.kit.text import without_marks
@@ -231,15 +231,10 @@ class Tab(Page):
 
     def _dock(self, name: str, row: Panel) -> QDockWidget:
         """The dock of a panel, which is its parent from the start."""
-        late = partial(LateDock, partial(self._make, row), self._panel_made) if row.place else QDockWidget
+        late = partial(LateDock, partial(self._make, row)) if row.place else QDockWidget
         dock = late(_title(name), self.area)
         dock.setObjectName(name)
         card(dock)
-        dock.setFeatures(
-            QDockWidget.DockWidgetFeature.DockWidgetMovable
-            | QDockWidget.DockWidgetFeature.DockWidgetFloatable
-            | QDockWidget.DockWidgetFeature.DockWidgetClosable
-        )
         self.area.addDockWidget(row.side, dock)
         return dock
 
@@ -251,11 +246,6 @@ class Tab(Page):
         if row.ready is not None:
             row.ready(self, panel)
         return panel
-
-    def _panel_made(self, panel: QWidget) -> None:
-        """Do for a panel what is done once for all that is in a new tab."""
-        leave_drops(panel)
-        name_focused_window(None, panel)
 
     def is_made(self, name: str) -> bool:
         """Whether there is the panel of a dock."""

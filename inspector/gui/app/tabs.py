@@ -62,7 +62,6 @@ class Tabs(QTabWidget):
         super().__init__()
         self.bar = TabBar()
         self.setTabBar(self.bar)
-        self.bar.countChanged.connect(self.update_titles)
         self.currentChanged.connect(self.update_titles)
         for bar in (self, self.bar):
             bar.setAccessibleName("Open tabs")
@@ -113,6 +112,12 @@ class Tabs(QTabWidget):
         self.titlesChanged.emit()
         shown = self.shown()
         self.window().setWindowModified(shown is not None and shown.editing.pending is not None)
+
+    def tabInserted(self, _: int) -> None:
+        self.update_titles()
+
+    def tabRemoved(self, _: int) -> None:
+        self.update_titles()
 
     def remove(self, at: int) -> None:
         """Remove a tab and end its work."""
@@ -173,13 +178,7 @@ def _cut(text: str) -> str:
 
 
 class TabBar(QTabBar):
-    """A tab bar that scrolls before its titles become unreadable.
-
-    Signals:
-        countChanged(): a tab was added or removed.
-    """
-
-    countChanged = Signal()
+    """A tab bar that scrolls before its titles become unreadable."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -193,14 +192,6 @@ class TabBar(QTabBar):
         name = self.fontMetrics().horizontalAdvance(self.tabText(index))
         spare = max(0, name - self.fontMetrics().averageCharWidth() * MIN_TITLE_CHARS)
         return QSize(tabs.width() - spare, tabs.height())
-
-    def tabInserted(self, index: int) -> None:
-        super().tabInserted(index)
-        self.countChanged.emit()
-
-    def tabRemoved(self, index: int) -> None:
-        super().tabRemoved(index)
-        self.countChanged.emit()
 
     def set_title(self, at: int, name: str, state: State | None, changed: bool) -> None:
         """Set the title of a tab, with the state of its archive, and a mark for unwritten changes."""

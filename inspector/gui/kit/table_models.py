@@ -26,19 +26,11 @@ class DraggableRows:
         flags: Qt.ItemFlag = super().flags(index)  # type: ignore[misc]
         return flags | Qt.ItemFlag.ItemIsDragEnabled if self.make_drag is not None and index.isValid() else flags
 
-    def mimeTypes(self) -> list[str]:
-        """QAbstractItemModel override: files only."""
-        return [FILES]
-
     def mimeData(self, indexes: Sequence[QModelIndex]) -> Any:  # noqa: ARG002 - uses the selection instead
         """QAbstractItemModel override: the data from ``make_drag``."""
         # Keep a reference: QDrag does not keep Python objects alive.
         self._drag = self.make_drag() if self.make_drag is not None else None
         return self._drag
-
-    def supportedDragActions(self) -> Qt.DropAction:
-        """QAbstractItemModel override: copies only."""
-        return Qt.DropAction.CopyAction
 
 
 Index = QModelIndex | QPersistentModelIndex

@@ -106,14 +106,9 @@ def _has_state(tab: Tab) -> bool:
     return tab.replaying.view is not None
 
 
-def panel_action(name: str) -> str:
-    """The name of the action that goes to a panel."""
-    return f"go_to_{name.lower()}"
-
-
 def _to_panel(at: int, name: str, text: str) -> Action:
     keys = (f"Alt+{(at + 1) % 10}",) if at < 10 else ()
-    return Action(panel_action(name), text, keys, PANELS[name], lambda tab: tab.panes.go_to_panel(name))
+    return Action(f"go_to_{name.lower()}", text, keys, PANELS[name], lambda tab: tab.panes.go_to_panel(name))
 
 
 # fmt: off
