@@ -14,7 +14,6 @@ from inspector.gui.document.document import Document, Latest, Selection
 from inspector.gui.document.editing import Editing
 from inspector.gui.document.trials import Experimenting, Replaying
 from inspector.gui.hex.hex_pane import EDIT_SENTENCE, EXPERIMENT_EDIT_SENTENCE, HexPane
-from inspector.gui.hex.overwriting import ByteEdit, Overwriting
 from inspector.gui.hex.view import HexView
 from inspector.gui.ipc.client import Pending
 from inspector.gui.kit.style import GRID
@@ -168,11 +167,10 @@ class HexEditing(QObject):
             strip.stopRequested.connect(trial.leave)
         for changed in (editing.changed, document.layersChanged, document.rowsChanged):
             changed.connect(self._show)
-        self.overwriting = Overwriting(pane.hex)
-        editing.modeChanged.connect(self.overwriting.set_on)
+        editing.modeChanged.connect(pane.hex.setOverwriting)
         editing.modeChanged.connect(pane.strip.setVisible)
         pane.strip.stopRequested.connect(editing.edit_bytes)
-        self.overwriting.overwritten.connect(self._take)
+        pane.hex.overwritten.connect(self._take)
         editing.modeChanged.connect(partial(setattr, pane.inspector.readings, "editable"))
         pane.inspector.readings.typed.connect(self._take_value)
         pane.inspector.readings.refused.connect(document.reported)
@@ -198,13 +196,13 @@ class HexEditing(QObject):
     def _take_value(self, old: bytes, new: bytes) -> None:
         """Make a value pending that was typed where the inspector reads, if the caret is still there."""
         if self._pane.inspected == (self._document.layer, self._view.caret()):
-            self._take(ByteEdit(self._view.caret(), old, new, False, False))
+            self._take(self._view.caret(), old, new)
 
-    def _take(self, typed: ByteEdit) -> None:
+    def _take(self, offset: int, old: bytes, new: bytes, again: bool = False) -> None:
         if self._in_file() and self._experiment.is_on:
-            self._experiment.overwrite(typed.offset, typed.new)
+            self._experiment.overwrite(offset, new)
         elif self._in_file():
-            self._editing.overwrite(typed.offset, typed.old, typed.new, again=typed.again)
+            self._editing.overwrite(offset, old, new, again)
         else:
             self._document.reported.emit(ONLY_FILE)
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from functools import partial, reduce
 from operator import or_
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QBuffer, QByteArray, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QImageReader, QPalette, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollArea, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QSizePolicy, QStackedWidget, QWidget
 
 from inspector.core.field import Census, Run, Structure
 from inspector.core.kinds import Kind
@@ -526,7 +526,7 @@ def _add_label_above(view: QWidget, parent: QWidget) -> QLabel:
     """Lay out ``view`` in ``parent`` below a label, which is returned."""
     sentence = sentence_label()
     sentence.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
-    in_column(sentence, view, on=parent)
+    in_column(sentence, (view, 1), on=parent)
     return sentence
 
 
@@ -568,49 +568,32 @@ class ImageView(QWidget):
         super().__init__()
         self._picture = QPixmap()
         self.image = dressed(QLabel(alignment=Qt.AlignmentFlag.AlignCenter), "Content as an image")
-        self._area = dressed(QScrollArea(alignment=Qt.AlignmentFlag.AlignCenter), "Content as an image")
-        self._area.setWidget(self.image)
-        self._area.setWidgetResizable(True)
-        self.sentence = _add_label_above(self._area, self)
+        self.image.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+        self.sentence = _add_label_above(self.image, self)
 
     def show_image(self, data: bytes, kind: str, size: int) -> None:
-        """Show the image file ``data``, or the reason reason it cannot be shown."""
-        self._picture = QPixmap()
+        """Show the image file ``data``, the first of ``size`` bytes, or the reason it cannot be shown."""
+        QImageReader.setAllocationLimit(MAX_DECODED_MIB)
+        buffer = QBuffer()
+        buffer.setData(QByteArray(data))
+        reader = QImageReader(buffer, QByteArray(kind.encode()))
+        reader.setAutoTransform(True)
+        found, image = reader.size(), reader.read() if size <= len(data) else QImage()
+        message = f"{kind.upper()} image, {grouped(found.width())} × {grouped(found.height())} pixels."
         if size > len(data):
-            limit = in_bytes(MAX_IMAGE_BYTES)
-            self.sentence.setText(f"The image is {in_bytes(size)}; images larger than {limit} are not shown.")
-        else:
-            image, message = read_image(data, kind)
-            self._picture = QPixmap.fromImage(image)
-            self.sentence.setText(message)
+            message = f"The image is {in_bytes(size)}; images larger than {in_bytes(MAX_IMAGE_BYTES)} are not shown."
+        elif image.isNull():
+            message = f"This {kind.upper()} image cannot be shown: {reader.errorString().rstrip('.')}."
+        self._picture = QPixmap.fromImage(image)
+        self.sentence.setText(message)
         self._scale()
 
     def _scale(self) -> None:
-        available = self._area.viewport().size()
-        picture = self._picture
-        if picture.width() > available.width() or picture.height() > available.height():
-            picture = picture.scaled(
-                available, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
-            )
+        room, picture, mode = self.image.size(), self._picture, Qt.TransformationMode.SmoothTransformation
+        if picture.width() > room.width() or picture.height() > room.height():
+            picture = picture.scaled(room, Qt.AspectRatioMode.KeepAspectRatio, mode)
         self.image.setPixmap(picture)
-        self.image.setMinimumSize(QSize(1, 1))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._scale()
-
-
-def read_image(data: bytes, kind: str) -> tuple[QImage, str]:
-    """The image and a sentence about it; the image is empty if it cannot be read or is too large."""
-    QImageReader.setAllocationLimit(MAX_DECODED_MIB)
-    buffer = QBuffer()
-    buffer.setData(QByteArray(data))
-    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
-    reader = QImageReader(buffer, QByteArray(kind.encode()))
-    reader.setAutoTransform(True)
-    size = reader.size()
-    image = reader.read()
-    if image.isNull():
-        reason = reader.errorString().rstrip(".")
-        return image, f"This {kind.upper()} image cannot be shown: {reason}."
-    return image, f"{kind.upper()} image, {grouped(size.width())} × {grouped(size.height())} pixels."

@@ -43,6 +43,8 @@ _AUTOSCROLL_MS = 40
 """Interval of autoscrolling while the pointer is dragged beyond the edge."""
 _PIXELS_PER_ROW = 12
 """Pixels beyond the edge that add one row to a step."""
+_COMMANDS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
+_DIGITS = "0123456789abcdef"
 
 
 class HexView(RowArea):
@@ -54,6 +56,8 @@ class HexView(RowArea):
         hovered(object offset): the pointer is over another byte, None over no byte.
         menuRequested(object offset, QPoint position): show the context menu at a position on the screen.
         message(str sentence): a message for the user.
+        overwritten(object offset, object old, object new, bool again): bytes were typed or pasted over others, which
+            the receiver changes; ``again``: the second digit of the same byte.
     """
 
     caretMoved = Signal(object)
@@ -61,6 +65,7 @@ class HexView(RowArea):
     hovered = Signal(object)
     menuRequested = Signal(object, QPoint)
     message = Signal(str)
+    overwritten = Signal(object, object, object, bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -90,7 +95,7 @@ class HexView(RowArea):
         self._size = model.size if model is not None else 0
         self._cursor = Cursor(self._size)
         self._scroll.top = 0
-        kept = {name: getattr(self.scene, name) for name in ("bookmarks", "lit", "overwriting", "digit")}
+        kept = {name: getattr(self.scene, name) for name in ("bookmarks", "lit", "overwriting")}
         self.scene = ViewState(self._layout, self._grid, self._cursor, model, **kept)
         if model is not None:
             model.colour_by(self._colour_by)
@@ -235,6 +240,7 @@ class HexView(RowArea):
                 self.viewport().update(self.place_of(offset, each))
         self._update_header()
         if caret != cursor.caret:
+            self.scene.digit = 0
             if QAccessible.isActive():
                 QAccessible.updateAccessibility(QAccessibleValueChangeEvent(self, cursor.caret))
             self.caretMoved.emit(cursor.caret)
@@ -243,6 +249,51 @@ class HexView(RowArea):
 
     def _caret_at(self) -> int | None:
         return self._cursor.caret if self._size else None
+
+    # ---- overwriting -------------------------------------------------------------------------------------------
+
+    def setOverwriting(self, on: bool) -> None:
+        """Let keys replace the byte at the caret, and Paste those from the caret on; or leave them all alone."""
+        self.mark(overwriting=on, digit=0)
+
+    def _type(self, event: QKeyEvent) -> bool:
+        """Type over the byte at the caret, half of it in the hex column; returns whether the key does that."""
+        old, text, digit, at = self.byteAtCaret(), event.text(), self.scene.digit, self.caret()
+        if event.matches(_Key.Paste):
+            self._paste()
+            return True
+        if old is None or len(text) != 1 or event.modifiers() & _COMMANDS:
+            return False
+        if self.pane() is Pane.HEX:
+            value = _DIGITS.find(text.lower())
+            new = old & 0xF0 | value if digit else value << 4 | old & 0x0F
+            again, digit = bool(digit), 1 - digit
+        else:
+            value = new = ord(text) if " " <= text <= "~" else -1
+            again, digit = False, 0
+        if value < 0:
+            return False
+        self.mark(digit=digit)
+        self.overwritten.emit(at, bytes((old,)), bytes((new,)), again)
+        if not digit:
+            self.goTo(at + 1)
+        return True
+
+    def _paste(self) -> None:
+        model, text, start = self._model, QGuiApplication.clipboard().text(), self.selection().start
+        data, what = text.encode("utf-8", "surrogatepass"), "text"
+        if self.pane() is Pane.HEX:
+            what = "hexadecimal digits"
+            try:
+                data = bytes.fromhex(text.replace("0x", " ").replace("\\x", " ").replace(",", " "))
+            except ValueError:
+                data = b""
+        if model is None or not data:
+            self.message.emit(f"The clipboard holds no {what} to paste into this column.")
+        elif start + len(data) > model.size:
+            self.message.emit(f"{in_bytes(len(data))} do not fit before the end of the file.")
+        else:
+            model.read(start, start + len(data), lambda old: self.overwritten.emit(start, old, data, False))
 
     # ---- Qt overrides ------------------------------------------------------------------------------------------
 
@@ -277,8 +328,14 @@ class HexView(RowArea):
             self.selectAll()
         elif event.key() == Qt.Key.Key_Escape and self._cursor.selected is not None:
             self._change(self._cursor.clear, reveal=False)
-        else:
+        elif not (self.scene.overwriting and self._type(event)):
             super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """Paste belongs to the view while bytes are overwritten, and not to the shortcuts of the window."""
+        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.ShortcutOverride and self.scene.overwriting:
+            event.setAccepted(event.matches(_Key.Paste))
+        return super().event(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Qt override: Tab changes between the panes; Shift+Tab leaves the view."""

@@ -190,7 +190,7 @@ def test_a_typed_value_becomes_its_bytes(name: str, text: str, expected: bytes) 
         ("DOS time, date", "1979-01-01 00:00:00", "no value for DOS time"),
         ("DOS time, date", "1980-01-01 00:00:01", "no value for DOS time"),
         ("Unix time 32 LE", "soon", "no value for Unix time"),
-        ("UTF-8", "é", "takes 2 bytes, and here are 0"),
+        ("UTF-8", "é", "takes 2 bytes, and here are 1"),
         ("u64 LE", "1", "do not fit before the end"),
     ],
 )

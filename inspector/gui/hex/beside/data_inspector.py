@@ -16,9 +16,9 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QSi
 
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.gui.kit.building import dressed
 from inspector.gui.kit.table_models import Column, ColumnTable, Index
 from inspector.gui.kit.theme import fixed_font
+from inspector.gui.kit.widgets import dress_table
 
 READ_BYTES = 16
 """Bytes from the caret on that are read."""
@@ -88,34 +88,44 @@ def _whole(text: str) -> int:
     return int(text.replace(",", "").replace(" ", ""), 0)
 
 
-def _integer(name: str, size: int, order: Order, signed: bool) -> _Way:
+def _integer(
+    name: str,
+    size: int,
+    order: Order,
+    signed: bool,
+    show: Callable[[int], str] = "{:,}".format,
+    parse: Callable[[str], int] = _whole,
+) -> _Way:
     return _Way(
         name,
         size,
-        lambda data: f"{int.from_bytes(data, order, signed=signed):,}",
-        lambda text: _whole(text).to_bytes(size, order, signed=signed),
+        lambda data: show(int.from_bytes(data, order, signed=signed)),
+        lambda text: parse(text).to_bytes(size, order, signed=signed),
     )
 
 
 def _float(name: str, form: struct.Struct, digits: int) -> _Way:
-    def read(data: bytes) -> str:
-        (value,) = form.unpack(data)
-        # repr() gives the shortest exact text for 64 bits only; smaller floats have fewer significant digits.
-        return repr(value) if form.size == 8 else f"{value:.{digits}g}"
-
-    return _Way(name, form.size, read, lambda text: form.pack(float(text.replace(",", ""))))
+    # repr() gives the shortest exact text for 64 bits only; smaller floats have fewer significant digits.
+    show = "{!r}" if form.size == 8 else f"{{:.{digits}g}}"
+    return _Way(
+        name,
+        form.size,
+        lambda data: show.format(*form.unpack(data)),
+        lambda text: form.pack(float(text.replace(",", ""))),
+    )
 
 
 def _time(text: str) -> datetime:
     return datetime.strptime(text.removesuffix("UTC").strip(), _FORMAT).replace(tzinfo=UTC)
 
 
-def _unix_time(name: str, size: int, order: Order) -> _Way:
-    def read(data: bytes) -> str:
-        moment = _EPOCH + timedelta(seconds=int.from_bytes(data, order, signed=True))
-        return f"{moment:{_FORMAT}} UTC" if moment.year >= 1000 else ""
+def _unix_time(seconds: int) -> str:
+    moment = _EPOCH + timedelta(seconds=seconds)
+    return f"{moment:{_FORMAT}} UTC" if moment.year >= 1000 else ""
 
-    return _Way(name, size, read, lambda text: int(_time(text).timestamp()).to_bytes(size, order, signed=True))
+
+def _seconds(text: str) -> int:
+    return int(_time(text).timestamp())
 
 
 def _dos_time(data: bytes) -> str:
@@ -153,9 +163,8 @@ def _varint(text: str) -> bytes:
 
 
 def _character_size(data: bytes) -> int:
-    """The bytes of the first character of UTF-8, 0 for bytes that begin with none."""
-    character = data[:4].decode("utf-8", "surrogateescape")[:1]
-    return 0 if "\udc80" <= character <= "\udcff" else len(character.encode())
+    """The bytes of the first character of UTF-8, which are read with it."""
+    return len(data[:4].decode("utf-8", "surrogateescape")[:1].encode("utf-8", "surrogateescape"))
 
 
 def _character(data: bytes) -> str:
@@ -174,7 +183,7 @@ def _ways() -> Iterator[_Way]:
         form = struct.Struct(sign + letter)
         yield _float(f"f{8 * form.size} {suffix}", form, digits)
     for size, (suffix, order, _) in product((4, 8), _ORDERS):
-        yield _unix_time(f"Unix time {8 * size} {suffix}", size, order)
+        yield _integer(f"Unix time {8 * size} {suffix}", size, order, True, _unix_time, _seconds)
     yield _Way("DOS time, date", 4, _dos_time, _dos)
     yield _Way("varint (LEB128)", 1, varint, _varint, _varint_size)
     yield _Way("UTF-8", 1, _character, lambda text: text[:1].encode(), _character_size)
@@ -260,21 +269,11 @@ class DataInspector(QTableView):
     def __init__(self) -> None:
         super().__init__()
         self.readings = ReadingsModel()
-        self.setModel(self.readings)
+        dress_table(self, self.readings, {}, "Bytes at the caret as values")
         self.setFrameShape(QFrame.Shape.NoFrame)
-        looks = {"showGrid": False, "alternatingRowColors": True, "wordWrap": False, "tabKeyNavigation": False}
-        dressed(self, "Bytes at the caret as values", **looks)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.verticalHeader().hide()
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        head = self.horizontalHeader()
-        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        head.setHighlightSections(False)
-        head.setMinimumSectionSize(40)
-        head.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
-        head.setStretchLastSection(True)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
+        self.horizontalHeader().setMinimumSectionSize(40)
+        self.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         triggers = QAbstractItemView.EditTrigger
