@@ -474,10 +474,8 @@ class Tab(Page):
     def _show_unread(self) -> None:
         """Grey out what the reader never reads, as long as its steps are seen; where its reads are not, nothing."""
         result = self.reader.result if self.has_steps else None
-        if result is not None and result.reads > 0 and self._sees_reader:
-            self.hex_pane.set_unread(result.layer, result.never)
-        else:
-            self.hex_pane.set_unread(0, ())
+        is_seen = result is not None and result.reads > 0 and self._sees_reader
+        self.hex_pane.mark(unread=(result.layer, result.never) if result is not None and is_seen else (0, ()))
 
     def show_experiment(self) -> None:
         """Begin an experiment, and focus the list of its steps."""

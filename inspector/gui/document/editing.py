@@ -200,10 +200,9 @@ class Editing(QObject):
         self._preview_outdated = self.pending is not None
 
     def preview_again(self) -> None:
-        """Show the pending changes again after something else was shown."""
-        if self.pending is not None:
-            self._preview_outdated = True
-            self._preview()
+        """Show the archive with the pending changes again after something else was shown."""
+        self._preview_outdated = True
+        self._preview()
 
     def _preview(self) -> None:
         edit = self.pending

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Signal
@@ -80,14 +81,31 @@ class Trial(QObject):
         """Bytes to lay over those of a view, which may not have them yet."""
         return []
 
-    @abstractmethod
+    @property
+    def settled(self) -> bool:
+        """Whether the archive is shown in the wanted state."""
+        return self._job is None
+
     def leave(self) -> None:
-        """Show the archive as it is."""
+        """Show the archive as it is, with its pending changes."""
+        if self.is_on:
+            if self._job is not None:
+                self._job.supersede()
+            self._job = None
+            self._set_on(False)
+            self._editing.preview_again()
 
     def _may_begin(self) -> bool:
+        """Whether it can begin, so that pending changes are shown no more; why not, is said."""
         if why := self.why_not:
             self._document.reported.emit(why)
+        else:
+            self._editing.hold_preview()
         return not why
+
+    def _set_on(self, on: bool) -> None:
+        self.is_on = self._document.in_experiment = on
+        self.changed.emit()
 
     def _ask(self, job: Job[Answer], take: Callable[[Answer], object]) -> None:
         """Show what a job answers. A later question supersedes an earlier one, whose answer then never comes."""
@@ -101,6 +119,7 @@ class Trial(QObject):
 
         def failed(sentence: str) -> None:
             self._document.reported.emit(sentence)
+            self._job = None
             self._go_back()
 
         self._job = job.then(taken, failed)
@@ -109,6 +128,7 @@ class Trial(QObject):
     def _over(self, job: Job[Any]) -> None:
         """Go back to what is shown where the user cancelled it; otherwise the answer follows."""
         if job is self._job and job.cancelled:
+            self._job = None
             self._go_back()
 
     @abstractmethod
@@ -127,8 +147,6 @@ class Experimenting(Trial):
         super().__init__(document, editing)
         self.history: History[Steps] = History(())
         self.view: ExperimentView | None = None
-        self._shown: Steps | None = None
-        self._asked: Steps | None = None
         self._saved: Steps = ()
         self._is_typing = False
         self._timer = debounce(self, PREVIEW_DELAY_MS, self._show)
@@ -139,14 +157,8 @@ class Experimenting(Trial):
         return self.history.now
 
     @property
-    def _wanted(self) -> Steps | None:
-        """The steps to show; None for the archive as it is."""
-        return self.steps if self.is_on else None
-
-    @property
     def settled(self) -> bool:
-        """Whether the archive is shown as the steps leave it."""
-        return self._wanted == self._shown
+        return super().settled and not self._timer.isActive()
 
     @property
     def unsaved(self) -> bool:
@@ -178,16 +190,10 @@ class Experimenting(Trial):
             self._set_on(True)
         return self.is_on
 
-    def leave(self) -> None:
-        """Drop all steps and show the archive as it is."""
-        if self.is_on:
-            self.view = None
-            self._set_on(False)
-            self._show()
-
     def _set_on(self, on: bool) -> None:
+        self.view = None
         self.history.clear(())
-        self.is_on = self._document.in_experiment = on
+        super()._set_on(on)
         self._changed()
 
     # ---- steps -----------------------------------------------------------------------------------------------------
@@ -286,25 +292,16 @@ class Experimenting(Trial):
     def _changed(self) -> None:
         self._is_typing = False
         self.changed.emit()
-        self._timer.start()
+        (self._timer.start if self.is_on else self._timer.stop)()
 
     def _show(self) -> None:
-        # A question that was cancelled may have been answered all the same, so it is asked again.
-        if self._job is None and self._wanted == self._shown == self._asked:
-            return
-        self._asked = self._wanted
-        self._ask(self._document.start(ArchiveRequests.show_experiment, self._asked), self._take)
-
-    def _take(self, view: ExperimentView | None) -> None:
-        self._shown, self.view = self._asked, view
+        self._timer.stop()
+        self._ask(self._document.start(ArchiveRequests.show_experiment, self.steps), partial(setattr, self, "view"))
 
     def _go_back(self) -> None:
         """Take back the change of the steps that cannot be done, unless the user has changed them since."""
-        self._job = None
-        if self._asked == self._wanted and self.history.can_undo:
-            self.undo()
-        elif self._asked == self._wanted:
-            self.leave()
+        if self.settled:
+            (self.undo if self.history.can_undo else self.leave)()
 
     # ---- files -----------------------------------------------------------------------------------------------------
 
@@ -360,34 +357,23 @@ class Replaying(Trial):
         return self.state.view if self.state is not None else None
 
     @property
-    def settled(self) -> bool:
-        """Whether the archive is shown at the wanted point."""
-        return self._job is None
-
-    @property
     def reading(self) -> bool:
         """Whether the matrix is being made."""
-        return self._matrix_job is not None
+        return self._matrix_job is not None and self._matrix_job.running
 
     def begin(self, writes: Writes) -> None:
         """Replay these writes, from before the first of them."""
         if self._may_begin():
-            self._editing.hold_preview()
-            self._set(writes)
+            self.writes = writes
+            self._set_on(True)
             self.go(Point(0))
 
-    def leave(self) -> None:
-        """Show the archive as it is, with its pending changes."""
-        if self.is_on:
-            self._set(None)
-            self._show()
-
-    def _set(self, writes: Writes | None) -> None:
+    def _set_on(self, on: bool) -> None:
         if self._matrix_job is not None:
             self._matrix_job.supersede()
-        self.writes, self.state, self.matrix, self._matrix_job = writes, None, None, None
-        self.is_on = self._document.in_experiment = self._document.in_replay = writes is not None
-        self.changed.emit()
+        self.state = self.matrix = self._matrix_job = None
+        self._document.in_replay = on
+        super()._set_on(on)
 
     # ---- points ----------------------------------------------------------------------------------------------------
 
@@ -406,17 +392,15 @@ class Replaying(Trial):
             self.go(Point(max(0, min(wanted, len(view.steps)))))
 
     def _show(self) -> None:
+        assert self.writes is not None
         self._ask(self._document.start(ArchiveRequests.show_replay, self.writes, self.point), self._take)
 
-    def _take(self, state: ReplayState | None) -> None:
+    def _take(self, state: ReplayState) -> None:
         self.state = state
-        if state is None:
-            self._editing.preview_again()
-        elif self.matrix is None and not self.reading and state.view.base_size <= MAX_UNASKED_MATRIX_BYTES:
+        if self.matrix is None and not self.reading and state.view.base_size <= MAX_UNASKED_MATRIX_BYTES:
             self.read_crashes()
 
     def _go_back(self) -> None:
-        self._job = None
         if self.state is None:
             self.leave()
         else:
@@ -427,22 +411,14 @@ class Replaying(Trial):
 
     def read_crashes(self) -> None:
         """Ask what each reader makes of a crash at each write."""
-        writes, view = self.writes, self.view
-        if writes is None or view is None or self.reading or not view.has_crashes:
-            return
 
         def take(matrix: Matrix) -> None:
-            if self.writes == writes:
-                self.matrix = matrix
-                self.changed.emit()
+            self.matrix = matrix
+            self.changed.emit()
 
-        self._matrix_job = self._document.start(ArchiveRequests.crash_matrix, writes).then(take)
-        self._matrix_job.finished.connect(self._reading_over)
-        self.changed.emit()
-
-    def _reading_over(self, job: Job[Matrix]) -> None:
-        if job is self._matrix_job:
-            self._matrix_job = None
+        if self.writes is not None and self.view is not None and self.view.has_crashes and not self.reading:
+            self._matrix_job = self._document.start(ArchiveRequests.crash_matrix, self.writes).then(take)
+            self._matrix_job.finished.connect(self.changed)
             self.changed.emit()
 
     def save(self, path: str, then: Callable[[str], object]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial, reduce
 from operator import or_
+from typing import Any
 
 from PySide6.QtCore import QBuffer, QByteArray, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QImageReader, QPalette, QPixmap, QResizeEvent
@@ -125,7 +126,7 @@ class HexPane(QWidget):
         self._info: LayerInfo | None = None
         self._following = False
         self._damage: Spans = ()
-        self._unread: tuple[int, Spans] = (0, ())
+        self._marks: dict[str, Any] = {"bookmarks": (), "notes": (), "unread": (0, ())}
         self._counted: int | None = None
         """The layer of which structures and verdicts are counted as they are now; None if none is."""
         self._census: Census = Census()
@@ -144,8 +145,6 @@ class HexPane(QWidget):
         self.legend = Legend()
         self.legend.hide()  # until there are colours to explain
         self.inspector = DataInspector()
-        self._bookmarks: tuple[tuple[int, int, str], ...] = ()
-        self._notes: tuple[tuple[int, Structure], ...] = ()
         self.inspected = (0, 0)
         """The layer and the offset of the bytes that the inspector reads."""
         self.text = TextView()
@@ -172,9 +171,6 @@ class HexPane(QWidget):
         self.hex.selectionChanged.connect(self.selectionChanged)
         self.hex.hovered.connect(document.hover)
         self.hex.message.connect(document.reported)
-        self.hex.scrolled.connect(self.map.setShown)
-        self.hex.scrolled.connect(self.band.setShown)
-        self.band.jumped.connect(self._jump)
         self.band.rowsRequested.connect(self._ask_bands)
         self.hex.menuRequested.connect(lambda _, place: self.menuRequested.emit(place))
         self.hex.lane.chosen.connect(self._choose_structure)
@@ -182,7 +178,9 @@ class HexPane(QWidget):
         self.legend.stepRequested.connect(self._step)
         self.map.show_state(by=ColourBy.STRUCTURE)
         self.map.rowsRequested.connect(self._draw_map)
-        self.map.jumped.connect(self._jump)
+        for strip in (self.map, self.band):
+            self.hex.scrolled.connect(strip.setShown)
+            strip.jumped.connect(lambda offset: document.go_to(document.layer, offset, offset, "map"))
 
     def swatch(self, row: FieldRow) -> QColor:
         """The colour of a field in the hex view: of its structure, or of its role where that is asked for."""
@@ -236,19 +234,13 @@ class HexPane(QWidget):
         wide = WIDE_PX if room >= WIDE_PX + LANE_PX else LABELLED_PX
         self.map.setFixedWidth(wide if room >= LABELLED_PX else NARROW_PX)
 
-    def set_bookmarks(self, bookmarks: Iterable[tuple[int, int, str]]) -> None:
-        """Mark the bookmarks (layer, offset and note) of the layer shown, on the bytes and in the map."""
-        self._bookmarks = tuple(bookmarks)
-        self._show_marks()
+    def mark(self, **marks: Any) -> None:
+        """Show other marks in the layer that they are of, on the bytes and in the map.
 
-    def set_notes(self, notes: Iterable[tuple[int, Structure]]) -> None:
-        """Outline the notes (layer and structure) of the layer shown on the bytes, and name them beside."""
-        self._notes = tuple(notes)
-        self._show_marks()
-
-    def set_unread(self, layer: int, spans: Spans) -> None:
-        """Grey out the bytes of a layer that a reader never reads, on the bytes and in the map."""
-        self._unread = (layer, spans)
+        ``bookmarks`` are layers, offsets and notes, ``notes`` layers and structures; ``unread`` are a layer and its
+        bytes that a reader never reads.
+        """
+        self._marks |= marks
         self._show_marks()
 
     def set_edited(self, spans: Spans) -> None:
@@ -291,7 +283,14 @@ class HexPane(QWidget):
         self._show_marks()
         self.map.setShown(*self.hex.shown())
         self._ask_bands()
-        self._mark_damage()
+        layer = self._document.layer
+
+        def take(spans: Spans) -> None:
+            if layer == self._document.layer:
+                self._damage = spans
+                self._show_marks()
+
+        self._document.client.ask(ArchiveRequests.damage, layer, MAX_DAMAGE_SPANS).then(take)
         self._counted = None
         self._draw_map(self.map.height())
         self._follow(self._document.selection)
@@ -301,24 +300,14 @@ class HexPane(QWidget):
         read = client.ask(ArchiveRequests.read, layer, start, stop - start)
         deliver_both(read, client.ask(ArchiveRequests.runs, layer, start, stop), deliver, document.reported.emit)
 
-    def _mark_damage(self) -> None:
-        layer = self._document.layer
-
-        def take(spans: Spans) -> None:
-            if layer == self._document.layer:
-                self._damage = spans
-                self._show_marks()
-
-        self._document.client.ask(ArchiveRequests.damage, layer, MAX_DAMAGE_SPANS).then(take)
-
     def _show_marks(self) -> None:
         """Show what is marked in the layer shown, besides the selection."""
         if (model := self.hex.model()) is None:
             return
-        layer, size = self._document.layer, model.size
-        model.set_notes([each for which, each in self._notes if which == layer and each.stop <= size])
-        there = {at: visible(note) for which, at, note in sorted(self._bookmarks) if which == layer and at < size}
-        unread = self._unread[1] if self._unread[0] == layer else ()
+        layer, size, marks = self._document.layer, model.size, self._marks
+        model.set_notes([each for which, each in marks["notes"] if which == layer and each.stop <= size])
+        there = {at: visible(note) for which, at, note in sorted(marks["bookmarks"]) if which == layer and at < size}
+        unread = marks["unread"][1] if marks["unread"][0] == layer else ()
         self.hex.mark(bookmarks=list(there), unread=unread, damage=self._wrong())
         self.map.show_state(bookmarks=there, unread=unread, damage=self._damage)
         self._update_legend()
@@ -398,9 +387,6 @@ class HexPane(QWidget):
         else:
             document.go_to(layer, structure.start, structure.stop, "lane")
 
-    def _jump(self, offset: int) -> None:
-        self._document.go_to(self._document.layer, offset, offset, "map")
-
     # ---- the selection -----------------------------------------------------------------------------------------
 
     def _caret_moved(self, offset: int) -> None:
@@ -479,17 +465,15 @@ class HexPane(QWidget):
         self.bar.modes[mode].setChecked(True)
         self._stack.setCurrentWidget(self._views[mode])
         self.legend.setVisible(mode is Mode.HEX)
-        content = self._document.content
-        if mode is Mode.HEX or content is None:
+        content, view = self._document.content, self._views[mode]
+        if content is None or not isinstance(view, (TextView, ImageView)):
             return
-        limit = min(content.layer.size, MAX_TEXT_BYTES if mode is Mode.TEXT else MAX_IMAGE_BYTES)
-        self._document.read_start(content.layer.layer, limit, lambda data: self._take_content(mode, content, data))
 
-    def _take_content(self, mode: Mode, content: ContentInfo, data: bytes) -> None:
-        if content is self._document.content and mode is Mode.TEXT:
-            self.text.show_text(data, content.encoding or "latin-1", content.layer.size)
-        elif content is self._document.content:
-            self.image.show_image(data, content.image or "", content.layer.size)
+        def take(data: bytes) -> None:
+            if content is self._document.content:
+                view.show_content(data, content)
+
+        self._document.read_start(content.layer.layer, min(content.layer.size, view.most_bytes), take)
 
 
 class ModeStrip(QFrame):
@@ -533,6 +517,8 @@ def _add_label_above(view: QWidget, parent: QWidget) -> QLabel:
 class TextView(QWidget):
     """Content as text in the fixed font."""
 
+    most_bytes = MAX_TEXT_BYTES
+
     def __init__(self) -> None:
         super().__init__()
         self.text = dressed(QPlainTextEdit(readOnly=True), "Content as text")
@@ -544,8 +530,9 @@ class TextView(QWidget):
         """Apply the current fixed font."""
         self.text.setFont(fixed_font())
 
-    def show_text(self, data: bytes, encoding: str, size: int) -> None:
-        """Decode and show ``data``, the first of ``size`` bytes."""
+    def show_content(self, data: bytes, content: ContentInfo) -> None:
+        """Decode and show ``data``, the first bytes of ``content``."""
+        encoding, size = content.encoding or "latin-1", content.layer.size
         try:
             text = data.decode(encoding, "replace")
         except LookupError:
@@ -564,6 +551,8 @@ class TextView(QWidget):
 class ImageView(QWidget):
     """An image, scaled down to fit and never scaled up."""
 
+    most_bytes = MAX_IMAGE_BYTES
+
     def __init__(self) -> None:
         super().__init__()
         self._picture = QPixmap()
@@ -571,8 +560,9 @@ class ImageView(QWidget):
         self.image.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.sentence = _add_label_above(self.image, self)
 
-    def show_image(self, data: bytes, kind: str, size: int) -> None:
-        """Show the image file ``data``, the first of ``size`` bytes, or the reason it cannot be shown."""
+    def show_content(self, data: bytes, content: ContentInfo) -> None:
+        """Show the image file ``data``, the first bytes of ``content``, or the reason it cannot be shown."""
+        kind, size = content.image or "", content.layer.size
         QImageReader.setAllocationLimit(MAX_DECODED_MIB)
         buffer = QBuffer()
         buffer.setData(QByteArray(data))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QPushButton, QWidget
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, rounded
@@ -23,7 +23,7 @@ from inspector.gui.kit.listing import ListView, QueryTable
 from inspector.gui.kit.locations import absolute, name_of
 from inspector.gui.kit.style import GRID, STRIPE_ROLE, Sentences, Stripes, keep_narrow
 from inspector.gui.kit.table_models import Column
-from inspector.gui.kit.widgets import Details, Emptiable, MessageBar, debounce, label_of, push_button
+from inspector.gui.kit.widgets import Details, Emptiable, FilterLine, label_of, push_button
 from inspector.gui.tabs.job_tab import JobTab
 from inspector.operations.protocol.audit_views import (
     MAX_STORED_FINDINGS,
@@ -46,9 +46,6 @@ POLL_MS = 700
 HINT = "Choose a folder or prefix and press Start: every archive below it is checked."
 NOTHING = "No archive was found."
 NONE_MATCH = "No match: no result fits the filters."
-_FILTER_DELAY_MS = 200
-"""Milliseconds after the last key before the text filter applies."""
-
 MAX_WORKERS = 64
 
 
@@ -132,154 +129,12 @@ def columns(start: Callable[[], str]) -> tuple[Column, ...]:
 LOCATION, STATE, FORMAT, SIZE, MEMBERS, ERRORS, WARNINGS, SENTENCE = range(8)
 
 
-# ---- options and filters ---------------------------------------------------------------------------------------------
-
-
-class AuditOptions(QWidget):
-    """The options of an audit.
-
-    Signals:
-        changed(): a field was edited.
-        submitted(): Enter was pressed in a field.
-    """
-
-    changed = Signal()
-    submitted = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        hint = "a folder, or s3://bucket/prefix/"
-        self.place = dressed(PathField(), "Folder or prefix to audit", placeholderText=hint)
-        hint = "none (results are lost when this tab closes)"
-        tip = "With a results file, a cancelled audit can be resumed"
-        self.results = dressed(PathField(), "Results file", placeholderText=hint, toolTip=tip)
-        tip = "Read the structure but no content: faster, but finds less"
-        self.quick = dressed(QCheckBox("Structure on&ly"), toolTip=tip)
-        tip = "The number of archives checked at the same time"
-        self.workers = number_of("Number of processes", 0, MAX_WORKERS, 0, toolTip=tip)
-        self.workers.setSpecialValueText("one per processor")
-        self._browse = push_button("&Browse…", "", self.browse)
-        self._choose = push_button("Choose…", "", self._ask_results)
-        self._lay_out()
-        for field in (self.place, self.results):
-            field.textChanged.connect(self.changed)
-            field.returnPressed.connect(self.submitted)
-        for signal in (self.quick.toggled, self.workers.valueChanged):
-            signal.connect(self.changed)
-        self.setFocusProxy(self.place)
-        self._places: tuple[str, ...] = ()
-        self.place.textChanged.connect(self._forget_places)
-
-    @property
-    def places(self) -> tuple[str, ...]:
-        """What to audit."""
-        place = self.place.text().strip()
-        return self._places or ((place if is_s3(place) else absolute(place),) if place else ())
-
-    def set_places(self, places: Sequence[str]) -> None:
-        """Audit these; the field names one of them and counts several."""
-        several = len(places) > 1
-        self.place.setText(several_places(places) if several else next(iter(places), ""))
-        self._places = tuple(places) if several else ()
-
-    def _forget_places(self) -> None:
-        """Another place was typed."""
-        self._places = ()
-
-    def _lay_out(self) -> None:
-        grid = QGridLayout(self)
-        grid.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)
-        grid.setHorizontalSpacing(2 * GRID)
-        grid.setVerticalSpacing(GRID)
-        rows = (("Fol&der or prefix", self.place, self._browse), ("&Results file", self.results, self._choose))
-        for at, (text, field, button) in enumerate(rows):
-            grid.addWidget(label_of(text, field), at, 0)
-            grid.addWidget(field, at, 1)
-            grid.addWidget(button, at, 2)
-        more = in_row(self.quick, label_of("&Processes", self.workers), self.workers, 1)
-        more.insertSpacing(1, 2 * GRID)
-        grid.addLayout(more, len(rows), 1, 1, 2)
-
-    def request(self, connection: Connection = DEFAULT) -> AuditRequest:
-        """The audit that the fields describe, with this S3 connection."""
-        results = self.results.text().strip()
-        return AuditRequest(
-            self.places,
-            self.quick.isChecked(),
-            workers=self.workers.value(),
-            results=absolute(results) if results else "",
-            connection=connection,
-        )
-
-    def browse(self) -> None:
-        """Ask for the folder to audit."""
-        ask_for_folder(self, "Folder to Audit", self.set_places)
-
-    def _ask_results(self) -> None:
-        near, filters = self.results.text().strip(), ("Audit results (*.audit)", ALL_FILES)
-        # An existing results file is resumed.
-        dialog = ask_for_new_file(
-            self, "Results File", "", self.results.setText, near, filters, "audit", confirms=False
-        )
-        dialog.setLabelText(dialog.DialogLabel.Accept, "Use")
+# ---- the tab ---------------------------------------------------------------------------------------------------------
 
 
 def several_places(places: Sequence[str]) -> str:
     """Several locations in a few words."""
     return f"{name_of(places[0])} and {len(places) - 1:,} more"
-
-
-class AuditFilters(QWidget):
-    """The filters above the table: by text, state and format.
-
-    Signals:
-        changed(): ``choice`` has changed.
-    """
-
-    changed = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        hint = "Filter by location, sentence or code"
-        self.text = dressed(QLineEdit(placeholderText=hint), "Filter results", clearButtonEnabled=True)
-        labels = {(): "All states", STATES[2:]: "Anything wrong"}
-        labels |= {(state,): state_label(state).capitalize() for state in (*STATES, NO_ARCHIVE)}
-        self.states = choice_of("Filter by state", labels)
-        self.formats = choice_of("Filter by format", {(): "All formats"})
-        in_row((self.text, 1), self.states, self.formats, on=self)
-        self._delay = debounce(self, _FILTER_DELAY_MS, self.changed.emit)
-        self.text.textChanged.connect(lambda _: self._delay.start())
-        self.states.currentIndexChanged.connect(lambda _: self.changed.emit())
-        self.formats.currentIndexChanged.connect(lambda _: self.changed.emit())
-
-    def clear(self) -> None:
-        """Show all results."""
-        self.text.clear()
-        for box in (self.states, self.formats):
-            box.setCurrentIndex(0)
-
-    def offer(self, formats: Iterable[str]) -> None:
-        """Add formats to the list."""
-        known = {self.formats.itemText(at) for at in range(self.formats.count())}
-        for name in formats:
-            if name not in known:
-                self.formats.addItem(name, (name,))
-
-    @property
-    def any(self) -> bool:
-        """Whether any filter is set."""
-        return bool(self.text.text() or self.states.currentIndex() or self.formats.currentIndex())
-
-    def choice(self) -> dict[str, object]:
-        """The fields of a Query."""
-        return {
-            "text": self.text.text().strip(),
-            "states": self.states.currentData(),
-            "formats": self.formats.currentData(),
-        }
-
-
-# ---- the tab ---------------------------------------------------------------------------------------------------------
 
 
 class AuditTab(JobTab[AuditRequests]):
@@ -297,13 +152,22 @@ class AuditTab(JobTab[AuditRequests]):
         super().__init__(_title(places), audit_client, "Stop; finished results stay")
         self._connection_of = connection_of
         self.standing = AuditStatus()
-        self.options = AuditOptions()
+        self._places: tuple[str, ...] = ()
+        self._start = ""
+        hint = "a folder, or s3://bucket/prefix/"
+        self.place = dressed(PathField(), "Folder or prefix to audit", placeholderText=hint)
+        hint = "none (results are lost when this tab closes)"
+        tip = "With a results file, a cancelled audit can be resumed"
+        self.results = dressed(PathField(), "Results file", placeholderText=hint, toolTip=tip)
+        tip = "Read the structure but no content: faster, but finds less"
+        self.quick = dressed(QCheckBox("Structure on&ly"), toolTip=tip)
+        tip = "The number of archives checked at the same time"
+        self.workers = number_of("Number of processes", 0, MAX_WORKERS, 0, toolTip=tip)
+        self.workers.setSpecialValueText("one per processor")
+        self.options = QWidget()
         self.begin = push_button("S&tart", "", self.start)
         self.begin.setDefault(True)
         self.pause = dressed(QPushButton("Pa&use"), checkable=True, toolTip="Finish the running archives, then wait")
-        self.message = MessageBar()
-        self.filters = AuditFilters()
-        self._start = ""
         self.model = QueryTable(
             columns(lambda: self._start),
             Query(),
@@ -316,32 +180,91 @@ class AuditTab(JobTab[AuditRequests]):
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         ColumnWidener(self.table, SENTENCE)
         self.table.setItemDelegateForColumn(SENTENCE, Sentences(self.table))
+        self.filter = FilterLine(self.table, "Filter by location, sentence or code", "Filter results")
+        labels = {(): "All states", STATES[2:]: "Anything wrong"}
+        labels |= {(state,): state_label(state).capitalize() for state in (*STATES, NO_ARCHIVE)}
+        self.states = choice_of("Filter by state", labels)
+        self.formats = choice_of("Filter by format", {(): "All formats"})
         self.about = Details("The selected result in full")
         self.open = push_button("&Open", "Open the selected archive (Enter)", self._open_selected)
         self._stack = Emptiable(self.table)
         self._poll_timer = QTimer(self, interval=POLL_MS)
+        self._lay_out()
+        self._connect()
+        several = len(places) > 1
+        self.place.setText(several_places(places) if several else next(iter(places), ""))
+        self._places = tuple(places) if several else ()
+        self.setFocusProxy(self.table if places else self.place)
+        self._refresh()
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout(self.options)
+        grid.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)
+        grid.setHorizontalSpacing(2 * GRID)
+        grid.setVerticalSpacing(GRID)
+        rows = (
+            (label_of("Fol&der or prefix", self.place), self.place, push_button("&Browse…", "", self.browse)),
+            (label_of("&Results file", self.results), self.results, push_button("Choose…", "", self.ask_results)),
+        )
+        for at, row in enumerate(rows):
+            for column, widget in enumerate(row):
+                grid.addWidget(widget, at, column)
+        more = in_row(self.quick, label_of("&Processes", self.workers), self.workers, 1)
+        more.insertSpacing(1, 2 * GRID)
+        grid.addLayout(more, len(rows), 1, 1, 2)
         work = in_row(self.begin, self.pause, self.stop, (self.sentence, 1), self.bar, edge=LINE)
         edge = (2 * GRID, GRID, 2 * GRID, 2 * GRID)
-        chosen = in_row((self.filters, 1), self.open, edge=edge)
+        chosen = in_row((self.filter, 1), self.states, self.formats, self.open, edge=edge)
         in_column(keep_narrow(self.options), work, self.message, chosen, (self._stack, 1), self.about, on=self)
-        self._connect()
-        self.options.set_places(places)
-        self.setFocusProxy(self.table if places else self.options)
-        self._refresh()
 
     def _connect(self) -> None:
         self.table.setSortingEnabled(True)
         self.table.horizontalHeader().setSortIndicator(LOCATION, Qt.SortOrder.AscendingOrder)
-        self.options.submitted.connect(self.start)
-        self.options.changed.connect(self._refresh)
+        for field in (self.place, self.results):
+            field.textChanged.connect(self._refresh)
+            field.returnPressed.connect(self.start)
+        self.place.textChanged.connect(self._forget_places)
         self.pause.toggled.connect(self._pause)
         self.table.activated.connect(self.table.each_row(self._open))
         self.table.selectionModel().currentRowChanged.connect(self._describe)
-        self.filters.changed.connect(lambda: self.model.choose(**self.filters.choice()))
+        for changed in (self.filter.applied, self.states.currentIndexChanged, self.formats.currentIndexChanged):
+            changed.connect(self._choose)
         self.model.rowsInserted.connect(self._refresh)
         self.model.rowsRemoved.connect(self._refresh)
         self.model.dataChanged.connect(self._describe)
         self._poll_timer.timeout.connect(self._poll)
+
+    # ---- what is audited and shown -----------------------------------------------------------------------------
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """What to audit; the field names one of several places and counts the others."""
+        place = self.place.text().strip()
+        return self._places or ((place if is_s3(place) else absolute(place),) if place else ())
+
+    def _forget_places(self) -> None:
+        self._places = ()
+
+    def browse(self) -> None:
+        """Ask for the folder to audit."""
+        ask_for_folder(self, "Folder to Audit", lambda found: self.place.setText(found[0]))
+
+    def ask_results(self) -> None:
+        """Ask for the results file; an existing one is resumed."""
+        near, filters = self.results.text().strip(), ("Audit results (*.audit)", ALL_FILES)
+        take = self.results.setText
+        dialog = ask_for_new_file(self, "Results File", "", take, near, filters, "audit", confirms=False)
+        dialog.setLabelText(dialog.DialogLabel.Accept, "Use")
+
+    def _choose(self, *_: object) -> None:
+        states, formats = self.states.currentData(), self.formats.currentData()
+        self.model.choose(text=self.filter.wanted, states=states, formats=formats)
+
+    def _show_all(self) -> None:
+        self.filter.clear()
+        self.filter.apply()
+        for box in (self.states, self.formats):
+            box.setCurrentIndex(0)
 
     # ---- job ---------------------------------------------------------------------------------------------------
 
@@ -349,20 +272,24 @@ class AuditTab(JobTab[AuditRequests]):
         """Start the audit, or resume it from the results file."""
         if self.running:
             return
-        if not self.options.places:
+        if not self.places:
             self.message.say("Choose a folder or an S3 prefix.")
-            self.options.place.setFocus()
+            self.place.setFocus()
             return
-        self.message.hide()
-        request = self.options.request(self._connection_of(self.options.places[0]))
+        results = self.results.text().strip()
+        request = AuditRequest(
+            self.places,
+            self.quick.isChecked(),
+            workers=self.workers.value(),
+            results=absolute(results) if results else "",
+            connection=self._connection_of(self.places[0]),
+        )
         self._start = _common_folder(request.places)
         self.standing = AuditStatus()
         job = self.open_client().start(AuditRequests.audit, request).then(self._show_standing, self.message.say)
-        self._follow(job, self._job_finished)
+        self._follow(job, "Looking for archives…", self._job_finished)
         self.pause.setChecked(False)
-        self.sentence.setText("Looking for archives…")
         self._poll_timer.start()
-        self._refresh()
 
     def _pause(self, paused: bool) -> None:
         self.pause.setText("Resu&me" if paused else "Pa&use")
@@ -385,7 +312,9 @@ class AuditTab(JobTab[AuditRequests]):
 
     def _show_standing(self, standing: AuditStatus) -> None:
         self.standing = standing
-        self.filters.offer(standing.formats)
+        for name in standing.formats:
+            if self.formats.findText(name) < 0:
+                self.formats.addItem(name, (name,))
         if not self.running:
             self.sentence.setText(self._summary())
             self.sentence.setToolTip(standing.text)
@@ -396,11 +325,10 @@ class AuditTab(JobTab[AuditRequests]):
         self.sentence.setText(self._summary())
         self.client.ask(AuditRequests.status).then(self._show_standing, self.message.say)
         self.model.refetch()
-        self._refresh()
 
     def _lost(self, sentence: str) -> None:
         self._poll_timer.stop()
-        stored = "Finished results are in the results file." if self._has_results_file else ""
+        stored = "Finished results are in the results file." if self.results.text().strip() else ""
         self.message.say(" ".join(filter(None, (sentence, stored, "Start begins again."))))
         self._refresh()
 
@@ -418,14 +346,11 @@ class AuditTab(JobTab[AuditRequests]):
         if known.earlier.files:
             sentences.append(f"{count(known.earlier.files, 'file was', 'files were')} finished earlier.")
         if known.left.files:
-            then = "Start resumes" if self._has_results_file else "without a results file, Start begins from scratch"
+            then = (
+                "Start resumes" if self.results.text().strip() else "without a results file, Start begins from scratch"
+            )
             sentences.append(f"{count(known.left.files, 'file')} not audited yet; {then}.")
         return " ".join(sentences)
-
-    @property
-    def _has_results_file(self) -> bool:
-        """Whether results are stored in a file."""
-        return bool(self.options.results.text().strip())
 
     def _refresh(self, *_: object) -> None:
         running, rows = self.running, self.model.rowCount()
@@ -438,12 +363,13 @@ class AuditTab(JobTab[AuditRequests]):
             self._stack.show_view(self.table)
         else:
             hint = self._why_empty()
-            action = {NONE_MATCH: ("Clear the Filters", self.filters.clear), HINT: ("Browse…", self.options.browse)}
+            action = {NONE_MATCH: ("Clear the Filters", self._show_all), HINT: ("Browse…", self.browse)}
             self._stack.show_sentence(hint, *action.get(hint, ()))
         self._describe()
 
     def _why_empty(self) -> str:
-        if self.filters.any and self.standing.done.files:
+        query = self.model.query
+        if (query.text or query.states or query.formats) and self.standing.done.files:
             return NONE_MATCH
         if self.running:
             return "Waiting for the first results…"

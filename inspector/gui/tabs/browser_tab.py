@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 
-from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal, SignalInstance
-from PySide6.QtGui import QIcon, QStandardItem, QStandardItemModel
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal, SignalInstance
+from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QAbstractItemView
 
 from inspector.core.finding import Severity
@@ -21,9 +21,9 @@ from inspector.gui.kit.building import LINE, dressed, in_column, in_row
 from inspector.gui.kit.files import PathField
 from inspector.gui.kit.icons import icon, icon_of
 from inspector.gui.kit.style import GRID
-from inspector.gui.kit.table_models import NOWHERE, RIGHT
+from inspector.gui.kit.table_models import RIGHT
 from inspector.gui.kit.text import plain, short
-from inspector.gui.kit.widgets import Emptiable, MessageBar, push_button, tree_view
+from inspector.gui.kit.widgets import Emptiable, push_button, tree_view
 from inspector.gui.panels.s3_connection import ConnectDialog, connection_text
 from inspector.gui.tabs.job_tab import JobTab
 from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, RemotePage
@@ -37,9 +37,10 @@ BUCKETS = ""
 """The location that means all buckets."""
 _ENTRY = Qt.ItemDataRole.UserRole
 """The RemoteEntry of a row. A last row may have none: it says why the listing is empty or incomplete."""
-_LISTS_MORE, _IS_LISTED, _FOLLOWING = (_ENTRY + at for at in range(1, 4))
+_AFTER = _ENTRY + 1
+"""The token of the page that such a row stands for, empty for the first one; None if it stands for none."""
 
-Index = QModelIndex | QPersistentModelIndex
+
 RequestPage = Callable[[str, str, Callable[[RemotePage], None], Callable[[str], None]], object]
 """Requests a page: location, page token, callback for the page, callback for an error sentence."""
 WIDTHS = {NAME: 520, SIZE: 110, CHANGED: 170}
@@ -52,7 +53,9 @@ HINT = (
 
 
 class BrowserModel(QStandardItemModel):
-    """The tree. ``begin`` sets its root; a prefix is listed when it is expanded.
+    """The tree. ``begin`` sets its root; below a prefix stands a row for its first page until that is listed.
+
+    Each page costs a request, so each further one has a row too.
 
     Signals:
         listed(object): a RemotePage has arrived.
@@ -74,29 +77,26 @@ class BrowserModel(QStandardItemModel):
         self._generation += 1
         self._start = location
         self.removeRows(0, self.rowCount())
-        self.invisibleRootItem().setData("", _FOLLOWING)
-        self._ask(self.invisibleRootItem(), self._generation)
+        self._ask(self.invisibleRootItem(), "")
 
-    def entry(self, index: Index) -> RemoteEntry | None:
+    def entry(self, index: QModelIndex) -> RemoteEntry | None:
         """The entry of a row, None for notes and the root."""
-        found: RemoteEntry | None = self._first(index).data(_ENTRY)
+        found: RemoteEntry | None = index.siblingAtColumn(NAME).data(_ENTRY)
         return found
 
-    def _first(self, index: Index) -> QModelIndex:
-        return self.index(index.row(), NAME, index.parent())
+    def list_more(self, index: QModelIndex) -> None:
+        """List the page that the row stands for, if it does."""
+        after = index.siblingAtColumn(NAME).data(_AFTER)
+        if after is not None:
+            self._ask(self.itemFromIndex(index.parent()) or self.invisibleRootItem(), after)
 
-    def list_more(self, index: Index) -> None:
-        """List the next page, or retry the failed one, if the row stands for it."""
-        if self._first(index).data(_LISTS_MORE):
-            above = self.itemFromIndex(self._first(index)).parent()
-            self._ask(above or self.invisibleRootItem(), self._generation)
+    def list_first(self, index: QModelIndex) -> None:
+        """List the first page below a prefix, unless it is there."""
+        self.list_more(self.index(0, NAME, index))
 
-    # ---- listing -----------------------------------------------------------------------------------------------
-
-    def _ask(self, above: QStandardItem, generation: int) -> None:
-        if generation != self._generation:
-            return
-        self._set_note(above, "Listing…")
+    def _ask(self, above: QStandardItem, after: str) -> None:
+        generation, entry = self._generation, above.data(_ENTRY)
+        _set_note(above, "Listing…")
 
         def take(page: RemotePage) -> None:
             if generation == self._generation:
@@ -104,63 +104,36 @@ class BrowserModel(QStandardItemModel):
 
         def fail(sentence: str) -> None:
             if generation == self._generation:
-                text = f"{sentence} (Activate this row to retry.)"
-                self._set_note(above, text, icon_of(Severity.ERROR), lists_more=True)
+                _set_note(above, f"{sentence} (Activate this row to retry.)", after).setIcon(icon_of(Severity.ERROR))
                 self.refused.emit(sentence)
 
-        entry: RemoteEntry | None = above.data(_ENTRY)
-        self._request_page(
-            entry.location if entry is not None else self._start, above.data(_FOLLOWING) or "", take, fail
-        )
+        self._request_page(self._start if entry is None else entry.location, after, take, fail)
 
     def _take(self, above: QStandardItem, page: RemotePage) -> None:
-        self._set_note(above, "")
+        above.removeRow(above.rowCount() - 1)
         for entry in page.entries:
             above.appendRow(_row(entry))
-        above.setData(page.following, _FOLLOWING)
         if page.following:
             text = plural(
                 "{number} entry listed. Activate this row to list more.",
                 "{number} entries listed. Activate this row to list more.",
                 above.rowCount(),
             )
-            self._set_note(above, text, lists_more=True)
+            _set_note(above, text, page.following)
         elif not above.rowCount():
-            self._set_note(above, "Nothing here.")
+            _set_note(above, "Nothing here.")
         self.listed.emit(page)
 
-    def _set_note(
-        self, above: QStandardItem, text: str, mark: QIcon | None = None, *, lists_more: bool = False
-    ) -> None:
-        """Set the last row below an item to a note, or remove it for an empty one."""
-        last = above.child(above.rowCount() - 1)
-        if last is not None and last.data(_ENTRY) is None:
-            above.removeRow(last.row())
-        if text:
-            note = _item(short(text), text)
-            note.setData(lists_more, _LISTS_MORE)
-            note.setIcon(mark or QIcon())
-            above.appendRow(note)
 
-    # ---- Qt overrides ------------------------------------------------------------------------------------------
-
-    def hasChildren(self, parent: Index = NOWHERE) -> bool:
-        return super().hasChildren(parent) or self._is_folder(parent)
-
-    def canFetchMore(self, parent: Index) -> bool:
-        """Only the first page is fetched automatically; each further page costs a request and has a row of its own."""
-        return self._is_folder(parent) and not parent.data(_IS_LISTED)
-
-    def fetchMore(self, parent: Index) -> None:
-        if self.canFetchMore(parent):
-            item, generation = self.itemFromIndex(parent), self._generation
-            item.setData(True, _IS_LISTED)
-            # Views call this while they insert other rows; no rows may be added at that moment.
-            QTimer.singleShot(0, self, lambda: self._ask(item, generation))
-
-    def _is_folder(self, index: Index) -> bool:
-        entry = self.entry(index) if index.column() == NAME else None
-        return entry is not None and entry.kind is not EntryKind.OBJECT
+def _set_note(above: QStandardItem, text: str, after: str | None = None) -> QStandardItem:
+    """Set the last row below an item to a note; see ``_AFTER``."""
+    last = above.child(above.rowCount() - 1)
+    if last is not None and last.data(_ENTRY) is None:
+        above.removeRow(last.row())
+    note = _item(short(text), text)
+    note.setData(after, _AFTER)
+    above.appendRow(note)
+    return note
 
 
 def _row(entry: RemoteEntry) -> list[QStandardItem]:
@@ -169,6 +142,8 @@ def _row(entry: RemoteEntry) -> list[QStandardItem]:
     name = _item(short(entry.name), visible(entry.location))
     name.setIcon(icon("file" if is_object else "folder"))
     name.setData(entry, _ENTRY)
+    if not is_object:
+        _set_note(name, "Listing…", "")
     size = _item(rounded(entry.size), in_bytes(entry.size)) if is_object else _item("", "")
     size.setTextAlignment(RIGHT)
     return [name, size, _item(changed, changed)]
@@ -200,7 +175,6 @@ class BrowserTab(JobTab[BrowseRequests]):
         super().__init__("Browse S3", browse_client, "Stop listing")
         self._connections = connections
         self.connection = connection
-        self.message = MessageBar()
         self._request_count = ""
         self.model = BrowserModel(self._list, self)
         self.tree = tree_view(self.model, WIDTHS, "Buckets, prefixes and objects")
@@ -226,8 +200,9 @@ class BrowserTab(JobTab[BrowseRequests]):
         self.model.refused.connect(self.message.say)
         self.model.rowsInserted.connect(self._span_notes)
         self.tree.activated.connect(self._activate)
+        self.tree.expanded.connect(self.model.list_first)
         self.tree.selectionModel().selectionChanged.connect(self._enable)
-        self._update_progress()
+        self._refresh()
         self._enable()
         self.address.setText(location)
         self.address.selectAll()  # typing another address replaces it
@@ -237,11 +212,8 @@ class BrowserTab(JobTab[BrowseRequests]):
 
     def _new_client(self) -> Client[BrowseRequests]:
         client = super()._new_client()
-        client.jobsChanged.connect(self._update_progress)
+        client.jobsChanged.connect(self._refresh)
         return client
-
-    def _lost(self, sentence: str) -> None:
-        self.message.say(sentence)
 
     def cancel(self) -> None:
         for job in self.client.jobs:
@@ -293,7 +265,7 @@ class BrowserTab(JobTab[BrowseRequests]):
         self._request_count = plural(
             "{number} request for listings.", "{number} requests for listings.", page.totals.requests
         )
-        self._update_progress()
+        self._refresh()
         if not self.tree.currentIndex().isValid():
             self.tree.setCurrentIndex(self.model.index(0, 0))
 
@@ -347,7 +319,7 @@ class BrowserTab(JobTab[BrowseRequests]):
     def _check(self) -> None:
         self.checkRequested.emit([entry.location for entry in self.selected()], self.connection)
 
-    def _update_progress(self) -> None:
+    def _refresh(self, *_: object) -> None:
         self.stop.setVisible(bool(self.client.jobs))
         words = f"S3 is accessed {connection_text(self.connection)}. {self._request_count}"
         self.sentence.setText(words.strip())

@@ -133,13 +133,7 @@ class AlignedModel(HexModel):
 
 
 class SideView(HexView):
-    """One of two views that scroll in step: the bytes of a side, with its caption and what takes a difference there.
-
-    Signals:
-        topChanged(object row): another row is at the top.
-    """
-
-    topChanged = Signal(object)
+    """One of two views that scroll in step: the bytes of a side, with its caption and what takes a difference there."""
 
     def __init__(self, side: str, location: str, version: Version, take: Callable[[], object]) -> None:
         super().__init__()
@@ -152,7 +146,6 @@ class SideView(HexView):
         self.setArrowsShown(False)
         self.setColourBy(ColourBy.KIND)  # lines around structures would hide those around differences
         self.setAccessibleName(f"Bytes of {self.letter}")
-        self.scrolled.connect(lambda *_: self.topChanged.emit(self.top()))
         self.show_state("")
 
     def show_state(self, state: str) -> None:
@@ -160,13 +153,10 @@ class SideView(HexView):
         words = ", ".join(filter(None, (self.version.label, state)))
         self.caption.setText(f"{self.letter}: {name_of(self.location)}" + (f" ({words})" if words else ""))
 
-    def top(self) -> int:
-        """The first row in view."""
-        return self._scroll.top
-
-    def show_row(self, row: int) -> None:
-        """Scroll so that ``row`` is the first in view."""
-        self._scroll_to(row)
+    def follow(self, other: SideView) -> None:
+        """Scroll to the first row that the other side shows."""
+        if self.bytesPerRow() == other.bytesPerRow():
+            self._scroll_to(other._scroll.top)
 
     def cells(self) -> int:
         """How many cells fit into the view."""
@@ -219,13 +209,10 @@ KIND, WHAT, IN_A, IN_B, RIGHT = range(len(COLUMNS))
 def role_sets(alignment: Alignment, rows: int) -> list[int]:
     """The roles of the differences in each of ``rows`` equal stretches of aligned positions."""
     size, sets = alignment.size, [0] * rows
-    if not size or not rows:
-        return sets
-    for row in range(rows):
+    for row in range(rows if size else 0):
         start, stop = row * size // rows, max(row * size // rows + 1, (row + 1) * size // rows)
         first = alignment.before(start + 1)
-        runs = range(max(0, first - 1), min(alignment.before(stop), first + len(ROLES) + 1))
-        for at in runs:
+        for at in range(max(0, first - 1), min(alignment.before(stop), first + len(ROLES) + 1)):
             run = alignment.run(at)
             if run.change is not None and run.start < stop and start < run.stop:
                 sets[row] |= role_bit(ROLES[run.change])
@@ -317,7 +304,7 @@ class CompareTab(JobTab[CompareRequests]):
         self._lay_out()
         self._connect()
         self.setFocusProxy(self.views[A])
-        self._update_buttons()
+        self._refresh()
 
     # ---- layout ------------------------------------------------------------------------------------------------
 
@@ -349,7 +336,7 @@ class CompareTab(JobTab[CompareRequests]):
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(step)
         for view, other in zip(self.views.values(), reversed(self.views.values()), strict=True):
-            view.topChanged.connect(partial(self._follow_top, view, other))
+            view.scrolled.connect(lambda *_, view=view, other=other: other.follow(view))
             view.caretMoved.connect(partial(self._caret_moved, view, other))
             view.message.connect(self.caret.setText)
             view.lane.chosen.connect(partial(self._choose_structure, view.side))
@@ -394,32 +381,31 @@ class CompareTab(JobTab[CompareRequests]):
         connections = self._connection_of(a.location), self._connection_of(b.location)
         versions = a.version, b.version
         job = client.start(CompareRequests.compare, a.location, b.location, *connections, versions)
-        self._follow(job.then(self._show, self._lost), self._ended)
-        self.sentence.setText("Comparing…")
+        self._follow(job.then(self._show, self._lost), "Comparing…", self._ended)
         self._instead("Comparing…")
-        self._update_buttons()
 
     def _ended(self, job: Job[Compared]) -> None:
         if job.cancelled:
             self._lost("Cancelled.")
-        self._update_buttons()
 
     def _instead(self, sentence: str) -> None:
         for stack in (self._byte_stack, self._list_stack):
             stack.show_sentence(sentence)
+        self._refresh()
 
     def _lost(self, sentence: str) -> None:
         self.sentence.setText(visible(sentence))
         self._instead("There is no result.")
-        self._update_buttons()
 
-    def _update_buttons(self) -> None:
-        for widget in (self.bar, self.stop):
-            widget.setVisible(self.running)
+    def _refresh(self, *_: object) -> None:
+        super()._refresh()
         self.again.setEnabled(not self.running)
         for button in (self.previous, self.next, self.combine):
             button.setEnabled(not self.running and len(self._alignment) > 0)
-        self._enable_taking()
+        row = self.table.row() if self._alignment.size and not self.running else None
+        both = row is not None and all(side is not None and side.spans for side in (row.a, row.b))
+        for view in self.views.values():
+            view.take.setEnabled(both)
 
     # ---- the result --------------------------------------------------------------------------------------------
 
@@ -448,17 +434,14 @@ class CompareTab(JobTab[CompareRequests]):
         self._mark_wrong(compared.rights)
         self._draw_map(self.map.height())
         self.levels[Level.RANGE].setVisible(bool(summary.ranges))
+        why = RANGES if summary.ranges else NOT_ALIGNED if compared.alignment is None else "Both are empty."
+        self._byte_stack.show_sentence(why)
         if self._alignment.size:
             self._byte_stack.show_view(self._bytes)
-        elif summary.ranges:
-            self._byte_stack.show_sentence(RANGES)
-        else:
-            self._byte_stack.show_sentence(NOT_ALIGNED if compared.alignment is None else "Both are empty.")
         self.compared = compared
         self._show_list()
-        self._update_buttons()
-        if len(self._alignment):
-            self._go_to_run(0)
+        self._refresh()
+        self._step(0)
 
     def _show_list(self, *_: object) -> None:
         """Show the differences, or in a sentence why there are none."""
@@ -520,17 +503,7 @@ class CompareTab(JobTab[CompareRequests]):
         dialog.written.connect(self.archiveWritten)
         dialog.open()
 
-    def _enable_taking(self) -> None:
-        row = self.table.row() if self._alignment.size and not self.running else None
-        both = row is not None and all(side is not None and side.spans for side in (row.a, row.b))
-        for view in self.views.values():
-            view.take.setEnabled(both)
-
     # ---- moving ------------------------------------------------------------------------------------------------
-
-    def _follow_top(self, view: SideView, other: SideView, row: int) -> None:
-        if other.top() != row and view.bytesPerRow() == other.bytesPerRow():
-            other.show_row(row)
 
     def _caret_moved(self, view: SideView, other: SideView, offset: int) -> None:
         if other.caret() != offset:
@@ -598,11 +571,6 @@ class CompareTab(JobTab[CompareRequests]):
         for view in self.views.values():
             view.goTo(position)
 
-    def _go_to_run(self, at: int) -> None:
-        """Show a differing run on both sides."""
-        run = self._alignment.run(at)
-        self._outline(run.start, run.stop)
-
     def _aligned_span(self, side: str, span: Span) -> Span:
         start = self._alignment.aligned(side, span.start)
         return Span(start, self._alignment.aligned(side, span.stop - 1) + 1 if span.size else start)
@@ -626,13 +594,15 @@ class CompareTab(JobTab[CompareRequests]):
         """Select the previous differing run; the last one before the first."""
         self._step(self._alignment.before(self.views[A].caret()) - 1)
 
-    def _step(self, run: int) -> None:
+    def _step(self, at: int) -> None:
+        """Show a differing run on both sides, if any differs."""
         if len(self._alignment):
-            self._go_to_run(run % len(self._alignment))
+            run = self._alignment.run(at % len(self._alignment))
+            self._outline(run.start, run.stop)
 
     def _show_row(self, index: QModelIndex) -> None:
         row = self.model.row(index)
-        self._enable_taking()
+        self._refresh()
         self.about.say(visible(row.message) if row is not None else "")
         if row is None or not self._alignment.size:
             return

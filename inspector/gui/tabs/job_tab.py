@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLabel
 from inspector.core.program.progress import Eta
 from inspector.gui.ipc.client import Client, Job, Requests
 from inspector.gui.kit.building import dressed, progress_bar
-from inspector.gui.kit.widgets import SelectableLabel, push_button
+from inspector.gui.kit.widgets import MessageBar, SelectableLabel, push_button
 from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.views import JobState
@@ -29,6 +29,7 @@ class JobTab(SideTab, Generic[Requests]):
         self.sentence: QLabel = dressed(SelectableLabel(), "Progress")
         self.bar = progress_bar("Progress")
         self.stop = push_button("&Cancel", f"{stop_tip} (Esc)", self.cancel)
+        self.message = MessageBar()
         self.client = self._new_client()
 
     def _new_client(self) -> Client[Requests]:
@@ -44,6 +45,7 @@ class JobTab(SideTab, Generic[Requests]):
 
     def _lost(self, sentence: str) -> None:
         """The worker has ended."""
+        self.message.say(sentence)
 
     @property
     def running(self) -> bool:
@@ -62,12 +64,21 @@ class JobTab(SideTab, Generic[Requests]):
     def end(self) -> None:
         self.client.close()
 
-    def _follow(self, job: Job[Any], over: Callable[..., object]) -> None:
-        """Show the progress of a job, and call ``over`` when it has ended."""
+    def _follow(self, job: Job[Any], words: str, over: Callable[..., object]) -> None:
+        """Show the progress of a job, ``words`` until it has made any, and call ``over`` when it has ended."""
         self.job, self._eta = job, Eta(monotonic())
         job.progressed.connect(self._progressed)
         job.finished.connect(over)
+        job.finished.connect(self._refresh)
+        self.message.hide()
         self.bar.setRange(0, 0)
+        self.sentence.setText(words)
+        self._refresh()
+
+    def _refresh(self, *_: object) -> None:
+        """Show what can be done now."""
+        for widget in (self.bar, self.stop):
+            widget.setVisible(self.running)
 
     def _progressed(self, state: JobState) -> None:
         if self.job is not None and not self.job.cancelled:

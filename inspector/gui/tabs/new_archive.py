@@ -17,7 +17,7 @@ from inspector.gui.kit.building import choice_of, dressed, in_column, in_row, pa
 from inspector.gui.kit.files import PathField, ask_for_folder, ask_for_new_file
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.style import EDGE, GRID, PAGE_PX, on_grid
-from inspector.gui.kit.widgets import ElidedLabel, MessageBar, label_of, push_button
+from inspector.gui.kit.widgets import ElidedLabel, label_of, push_button
 from inspector.gui.panels.s3_connection import S3Target
 from inspector.gui.tabs.job_tab import JobTab
 from inspector.operations.protocol.create_views import ArchiveKind, CreateResult, Draft
@@ -57,14 +57,13 @@ class NewArchiveTab(JobTab[CreateRequests]):
         self.options = ArchiveOptions()
         self.sentence = dressed(ElidedLabel(elide=Qt.TextElideMode.ElideRight), "What is missing, or the progress")
         self.begin = push_button("&Create", "", self.create_archive)
-        self.message = MessageBar()
         self.setFocusProxy(self.target)
         self._lay_out()
         self.kind.currentIndexChanged.connect(self._change_kind)
         self.target.textChanged.connect(self._change_target)
         self.target.editingFinished.connect(self._find_unfinished)
         self.options.changed.connect(self.inputs.reload_later)
-        self.inputs.contentsChanged.connect(self._enable)
+        self.inputs.contentsChanged.connect(self._refresh)
         self.message.acted.connect(lambda: self.chosen.emit(self._created))
         self._change_kind()
 
@@ -86,8 +85,6 @@ class NewArchiveTab(JobTab[CreateRequests]):
         page = page_of(in_column(self.message, (self._form, 1), foot, edge=EDGE, gap=2 * GRID))
         page.setMaximumWidth(PAGE_PX)
         in_row(0, (page, 1), 0, on=self)
-        self.bar.hide()
-        self.stop.hide()
 
     @property
     def settled(self) -> bool:
@@ -133,6 +130,7 @@ class NewArchiveTab(JobTab[CreateRequests]):
             else f"a file, such as archive{SUFFIXES[kind]}, or s3://bucket/key{SUFFIXES[kind]}"
         )
         self.inputs.reload_later()
+        self._refresh()
 
     def _change_target(self, text: str) -> None:
         location = strip_credentials(text.strip())
@@ -140,7 +138,7 @@ class NewArchiveTab(JobTab[CreateRequests]):
         self.s3_target.follow(location)
         if is_s3(location) or was_remote:
             self.inputs.reload_later()  # this also validates the address
-        self._enable()
+        self._refresh()
 
     def ask_target(self) -> None:
         """Ask for the target of the archive."""
@@ -188,11 +186,14 @@ class NewArchiveTab(JobTab[CreateRequests]):
             return ""
         return f"The name ends in {suffix}, but archives of this kind end in {self._suffix}."
 
-    def _enable(self, *_: object) -> None:
+    def _refresh(self, *_: object) -> None:
+        super()._refresh()
+        self._form.setEnabled(not self.running and self.client.is_open)
+        self.begin.setVisible(not self.running)
         if not self.running:
             missing = self.missing()
             self.sentence.setText(missing or self._name_warning())
-            self.begin.setEnabled(not missing)
+            self.begin.setEnabled(not missing and self.client.is_open)
 
     # ---- job ---------------------------------------------------------------------------------------------------
 
@@ -204,26 +205,14 @@ class NewArchiveTab(JobTab[CreateRequests]):
             self.s3_target.ask(then=self.create_archive)
             return
         self.s3_target.remember()
-        draft = self.draft()
-        self.message.hide()
-        job = self.client.start(CreateRequests.create, draft).then(self._show_result, self._show_error)
+        job = self.client.start(CreateRequests.create, self.draft()).then(self._show_result, self._show_error)
         job.binding = True  # the user must learn which partial files could not be removed
-        self._follow(job, self._job_finished)
-        self._update_progress()
-        self.sentence.setText("Starting…")
+        self._follow(job, "Starting…", self._job_finished)
         self.stop.setFocus()
 
-    def _update_progress(self) -> None:
-        self._form.setEnabled(not self.running)
-        self.bar.setVisible(self.running)
-        self.stop.setVisible(self.running)
-        self.begin.setVisible(not self.running)
-
     def _job_finished(self, job: Job[CreateResult]) -> None:
-        self._update_progress()
         if job.cancelled:
             self.message.say("Creating the archive was cancelled; no partial files are left.")
-        self._enable()
 
     def _show_result(self, result: CreateResult) -> None:
         self._created = result.path
@@ -234,6 +223,5 @@ class NewArchiveTab(JobTab[CreateRequests]):
             self.message.say(sentence)
 
     def _lost(self, sentence: str) -> None:
-        self._form.setEnabled(False)
-        self.begin.setEnabled(False)
         self.message.say(f"{sentence} Close this tab and start again.")
+        self._refresh()

@@ -75,13 +75,17 @@ class Changing(Reading):
     """Previews, writes and repairs."""
 
     def preview(self, progress: Progress, edit: Edit | None) -> tuple[str, ...] | None:
-        """Show the archive with ``edit`` applied, or as it is on disk for None.
+        """Show the archive with ``edit`` applied, or as it is on disk for None; an experiment or a replay is left.
 
-        Returns the names of the checksums that the edit makes wrong, None if the preview was not checked.
+        Returns the names of the checksums that the edit makes wrong, None if the preview was not checked. Raises
+        OperationError and Cancelled.
         """
         with self.alone(progress):
             # Jobs get the lock in any order: one that a later one superseded must not undo what that has shown.
             progress.advance(0)
+            if self.unreal:
+                self.experiment = self.replay = None
+                self.show(self.disk)
             snapshot = self.disk if edit is None else self._snapshot_with(edit, progress)
             self.show(snapshot)
             return broken(snapshot.archives[0], edit) if edit is not None and snapshot.checks.checked else None
@@ -391,18 +395,14 @@ class Changing(Reading):
 
     # ---- experiments -------------------------------------------------------------------------------------------
 
-    def show_experiment(self, progress: Progress, steps: Steps | None) -> ExperimentView | None:
-        """Show what steps leave of the archive, or the archive as it is on disk for None.
+    def show_experiment(self, progress: Progress, steps: Steps) -> ExperimentView:
+        """Show what steps leave of the archive.
 
         Raises OperationError where they cannot be done, SourceError and Cancelled: what is shown stays.
         """
         with self.alone(progress):
             # Jobs get the lock in any order: one that a later one superseded must not undo what that has shown.
             progress.advance(0)
-            if steps is None:
-                self.experiment = None
-                self.show(self.disk)
-                return None
             experiment = self._with(steps, progress)
             shown = self._preview_of(experiment.source, progress)
             self.experiment = experiment
@@ -446,20 +446,16 @@ class Changing(Reading):
 
     # ---- replays -----------------------------------------------------------------------------------------------
 
-    def show_replay(self, progress: Progress, writes: Writes | None, point: Point | None) -> ReplayState | None:
-        """Show the archive at a point of a replay, the beginning for None, or as it is on disk without ``writes``.
+    def show_replay(self, progress: Progress, writes: Writes, point: Point) -> ReplayState:
+        """Show the archive at a point of a replay.
 
         Raises OperationError where they cannot be replayed, SourceError and Cancelled: what is shown stays.
         """
         with self.alone(progress):
             # Jobs get the lock in any order: one that a later one superseded must not undo what that has shown.
             progress.advance(0)
-            if writes is None:
-                self.replay = None
-                self.show(self.disk)
-                return None
             replay = self.replay[1] if self.replay and self.replay[0] == writes else self._made(writes, progress)
-            state = replay.state(point or Point(0))
+            state = replay.state(point)
             shown = self._preview_of(replay.source(state.point), progress)
             self.replay = writes, replay
             self.show(shown)

@@ -149,7 +149,7 @@ def use_tabs(window: Window, folder: str) -> None:
     act(window, "new_audit")
     audit = window.tabs.currentWidget()
     assert isinstance(audit, AuditTab)
-    audit.options.place.setText(folder)
+    audit.place.setText(folder)
     audit.start()
     settle(window)
     assert audit.standing.done.files

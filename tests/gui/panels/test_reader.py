@@ -166,7 +166,7 @@ def test_bytes_that_a_reader_never_reads_are_counted_and_grey_while_its_steps_ar
     tab.document.select_byte(0, never.start + 64, "test")
     settle(qtbot, window)
     plain, plain_map = hex_view.viewport().grab().toImage(), tab.hex_pane.map.grab().toImage()
-    tab.hex_pane.set_unread(0, (never,))
+    tab.hex_pane.mark(unread=(0, (never,)))
     greyed = hex_view.viewport().grab().toImage()
     assert greyed.size() == plain.size()
     base = QColor(COLOURS[Scheme.LIGHT].base)

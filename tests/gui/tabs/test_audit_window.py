@@ -43,9 +43,9 @@ def tab(window: Window) -> AuditTab:
 
 def audit(qtbot: QtBot, tab: AuditTab, folder: Path, results: Path | None = None) -> None:
     """Audit a folder to the end."""
-    tab.options.place.setText(str(folder))
-    tab.options.results.setText(str(results or ""))
-    tab.options.workers.setValue(1)
+    tab.place.setText(str(folder))
+    tab.results.setText(str(results or ""))
+    tab.workers.setValue(1)
     tab.begin.click()
     done(qtbot, tab)
 
@@ -71,22 +71,22 @@ def test_it_begins_empty_asks_for_a_place_and_audits_a_folder_into_a_table(
     tab: AuditTab, window: Window, qtbot: QtBot, folder: Path, qtmodeltester: ModelTester
 ) -> None:
     assert tab._stack.shown_sentence() == HINT
-    assert tab.options.place.hasFocus()
+    assert tab.place.hasFocus()
     tab.begin.click()
     assert "Choose a folder" in tab.message.text.text()
     assert not tab.running
 
     # Places are asked for without waiting.
-    tab.options._choose.click()
+    tab.ask_results()
     dialog = dialog_of(window, QFileDialog)
     assert isinstance(dialog, QFileDialog)
     dialog.fileSelected.emit("/data/kept.audit")
-    assert tab.options.results.text() == "/data/kept.audit"
+    assert tab.results.text() == "/data/kept.audit"
     dialog.reject()
 
-    tab.options.results.clear()
-    tab.options.place.setText(str(folder))
-    qtbot.keyClick(tab.options.place, Qt.Key.Key_Return)
+    tab.results.clear()
+    tab.place.setText(str(folder))
+    qtbot.keyClick(tab.place, Qt.Key.Key_Return)
     done(qtbot, tab)
     assert rows(tab, LOCATION) == [f"inner/{DAMAGED}", "journey.caf", "two-chunks.rca"]
     assert rows(tab, STATE) == ["damaged", "sound", "sound"]
@@ -115,17 +115,17 @@ def test_results_are_sorted_and_filtered_and_the_audit_goes_on_where_it_was_stop
     qtbot.waitUntil(lambda: rows(tab, LOCATION)[0] == "two-chunks.rca", timeout=WAIT)
     tab.table.sortByColumn(STATE, Qt.SortOrder.AscendingOrder)
     qtbot.waitUntil(lambda: rows(tab, STATE)[0] == "damaged", timeout=WAIT)
-    tab.filters.formats.setCurrentText("rca")
+    tab.formats.setCurrentText("rca")
     qtbot.waitUntil(lambda: tab.model.rowCount() == 2, timeout=WAIT)
-    tab.filters.states.setCurrentText("Anything wrong")
+    tab.states.setCurrentText("Anything wrong")
     qtbot.waitUntil(lambda: rows(tab, LOCATION) == [f"inner/{DAMAGED}"], timeout=WAIT)
-    tab.filters.states.setCurrentText("Torn")
+    tab.states.setCurrentText("Torn")
     qtbot.waitUntil(lambda: tab._stack.shown_sentence() == NONE_MATCH, timeout=WAIT)
-    tab.filters.states.setCurrentIndex(0)
-    tab.filters.formats.setCurrentIndex(0)
-    qtbot.keyClicks(tab.filters.text, "JOURNEY")
+    tab.states.setCurrentIndex(0)
+    tab.formats.setCurrentIndex(0)
+    qtbot.keyClicks(tab.filter, "JOURNEY")
     qtbot.waitUntil(lambda: rows(tab, LOCATION) == ["journey.caf"], timeout=WAIT)
-    tab.filters.text.clear()
+    tab.filter.clear()
 
     shutil.copyfile(folder / "journey.caf", folder / "late.caf")
     tab.begin.click()
@@ -143,8 +143,8 @@ def test_it_is_paused_goes_on_and_is_cancelled(
     for at in range(1, 6):
         (folder / f"{at}.caf").hardlink_to(large)
         Path(f"{folder / str(at)}.caf.sha256").write_text(f"{'0' * 64}  a.bin\n")
-    tab.options.place.setText(str(folder))
-    tab.options.workers.setValue(1)
+    tab.place.setText(str(folder))
+    tab.workers.setValue(1)
     tab.begin.click()
     qtbot.waitUntil(lambda: tab.standing.done.files > 0, timeout=2 * WAIT)
     assert not tab.options.isEnabled()
@@ -322,7 +322,7 @@ def test_a_drop_zone_lights_up_under_what_is_dragged_and_a_few_files_become_tabs
     data.setUrls([QUrl.fromLocalFile(str(sample("journey.caf")))])
     copy, none = Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
     press(window, "new_audit")
-    for zone in (window, shown(window).options.place):
+    for zone in (window, shown(window).place):
         dark = window.centralWidget().grab().toImage()
         zone.dragEnterEvent(QDragEnterEvent(QPoint(1, 1), copy, data, Qt.MouseButton.LeftButton, none))
         assert zone.drop_light.isVisible()

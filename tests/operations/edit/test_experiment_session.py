@@ -83,7 +83,6 @@ def test_everything_that_is_shown_follows_the_steps(session: ArchiveSession) -> 
     steps = (Step(Insert(20, Inline(b"xy"))), Step(Cut(1_400)))
     view = session.show_experiment(Progress(), steps)
 
-    assert view is not None
     assert (view.base_size, view.size) == (1_503, 1_400)
     status = session.status()
     assert (status.size, status.state) == (1_400, State.DAMAGED)
@@ -93,7 +92,7 @@ def test_everything_that_is_shown_follows_the_steps(session: ArchiveSession) -> 
     assert {row.reader.name: row.outcome.accepts for row in rows}["spec"] is False
     assert session.plan_repairs(Progress(), ()).sentence
 
-    assert session.show_experiment(Progress(), None) is None
+    assert session.preview(Progress(), None) is None
     assert session.status().state is State.SOUND
     assert session.read(0, 0, 2_000) == Path(session.name).read_bytes()
 
@@ -134,7 +133,7 @@ def test_what_is_superseded_does_not_undo_what_came_after_it(session: ArchiveSes
     superseded = Progress()
     superseded.cancel()
     with pytest.raises(Cancelled):
-        session.show_experiment(superseded, None)
+        session.preview(superseded, None)
     assert session.status().size == 100
 
 

@@ -94,8 +94,8 @@ class Bookmarks(WindowActions):
         found = tuple(self.of(tab.document))
         if self._marked.get(tab) != found:
             self._marked[tab] = found
-            tab.hex_pane.set_bookmarks([each[:3] for each in found])
-            tab.hex_pane.set_notes([(each.layer, each.structure) for each in found if each.note or each.size > 1])
+            notes = [(each.layer, each.structure) for each in found if each.note or each.size > 1]
+            tab.hex_pane.mark(bookmarks=[each[:3] for each in found], notes=notes)
             tab.save_flow.notes = [each.label for each in found if each.note]
 
     def add_bookmark(self) -> None:
