@@ -62,7 +62,7 @@ def view_of(data: bytes, runs: list[Run], width: int, height: int) -> HexView:
 def reference_of(view: HexView, data: bytes) -> Callable[[], None]:
     """The minimal loop: the same rows, backgrounds and letters on an image, and nothing else."""
     look, columns = view.look, view.bytesPerRow()
-    model = view.model()
+    model = view.model
     assert model is not None
     shown = view.shown()
     rows = []

@@ -216,9 +216,9 @@ def _further_files(folder: Path, settings: str) -> Iterator[Row]:
         window.open_locations([str(path)])
         wait(lambda: len(window.tabs.all()) > number)  # noqa: B023 - it is over in the same turn
         tabs.append(time.perf_counter() - began)
-        model = window.tabs.all()[-1].hex_pane.hex.model
-        wait(lambda: bool((shown := model()) and shown.bytes_at(0, 1)))  # noqa: B023
-        window.tabs.all()[-1].hex_pane.hex.viewport().repaint()
+        view = window.tabs.all()[-1].hex_pane.hex
+        wait(lambda: bool(view.model and view.model.bytes_at(0, 1)))  # noqa: B023
+        view.viewport().repaint()
         times.append(time.perf_counter() - began)
         wait(lambda: window.settled)
         path.unlink()

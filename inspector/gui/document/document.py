@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Concatenate
 
 from msgspec import Struct
@@ -78,7 +79,7 @@ class Document(QObject):
 
     def __init__(self, location: str, connection: Connection = DEFAULT, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.location, self.connection = location, connection
+        self.location, self.connection, self.name = location, connection, name_of(location)
         self.status = NO_STATUS
         self.layers: tuple[LayerInfo, ...] = ()
         self.layer = 0
@@ -105,14 +106,10 @@ class Document(QObject):
         self._explainer = Latest(self._explain, self._take_explanation)
         self._hover = Latest(self._explain, self.hovered.emit)
         self._poll_timer = QTimer(self)
-        self._poll_timer.timeout.connect(self._poll)
+        self._poll_timer.timeout.connect(self.refresh_status)
+        self._poll_timer.timeout.connect(partial(self._poll_timer.setInterval, STATUS_POLL_MS))
         self.start(ArchiveRequests.decode)
         self._poll_timer.start(FIRST_POLL_MS)
-
-    @property
-    def name(self) -> str:
-        """The last part of the location."""
-        return name_of(self.location)
 
     @property
     def state(self) -> State | None:
@@ -152,10 +149,6 @@ class Document(QObject):
         self._poll_timer.stop()
         self._take_status(self.status.given_up)
         self.lost.emit(sentence)
-
-    def _poll(self) -> None:
-        self._poll_timer.setInterval(STATUS_POLL_MS)
-        self.refresh_status()
 
     def refresh_status(self) -> None:
         """Request the status."""

@@ -17,7 +17,6 @@ from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Job
 from inspector.gui.kit.widgets import debounce
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.views import Stage
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import Connection, Consent
 
@@ -78,12 +77,12 @@ class Editing(QObject):
         self._preview_outdated = False
         self._preview_job: Job[tuple[str, ...] | None] | None = None
         self._timer = debounce(self, PREVIEW_DELAY_MS, self._preview)
-        document.statusChanged.connect(self._ask_past_once)
+        document.when_ready(self._ask_past)
 
     @property
     def pending(self) -> Edit | None:
         """All unwritten changes, as one edit of the file on disk."""
-        return self.history.pending
+        return self.history.now
 
     @property
     def can_take_back(self) -> bool:
@@ -103,11 +102,6 @@ class Editing(QObject):
         return self._preview_outdated or self.pending is not self._shown
 
     # ---- earlier writes ----------------------------------------------------------------------------------------
-
-    def _ask_past_once(self) -> None:
-        if self._document.status.stage is Stage.READY:
-            self._document.statusChanged.disconnect(self._ask_past_once)
-            self._ask_past()
 
     def _ask_past(self) -> None:
         """Ask what was written to the file earlier, also by another run of the program."""
@@ -359,17 +353,12 @@ class EditHistory(History[Edit | None]):
         self._original: dict[int, bytes] = {}
         """The bytes on disk under the patches of all steps, by their offsets; of those that begin there, the most."""
 
-    @property
-    def pending(self) -> Edit | None:
-        """All unwritten changes, as one edit of the file on disk."""
-        return self.now
-
     def add(self, edit: Edit, again: bool = False) -> None:
         """Add an edit of the file as it is with the pending changes; ``again``: as part of the last step.
 
         Raises ValueError if the edit changes the size while another edit is pending.
         """
-        pending = self.pending
+        pending = self.now
         whole = edit if pending is None else combined(pending, edit, edit.label)
         self.put(whole, again=again and pending is not None)
 
@@ -389,6 +378,6 @@ class EditHistory(History[Edit | None]):
 
         They include every byte that any step changed, so it does not matter which step the view's bytes are from.
         """
-        pending = self.pending
+        pending = self.now
         patches = pending.patches if pending is not None else ()
         return [*self._original.items(), *((patch.offset, patch.new) for patch in patches)]

@@ -47,7 +47,7 @@ class DiskWatch(QObject):
         self._editing = editing
         self.change: DiskChange | None = None
         self._dismissed: DiskChange | None = None
-        self._watcher: QFileSystemWatcher | None = None
+        self._watcher = QFileSystemWatcher(self)
         self._timer = debounce(self, DEBOUNCE_MS, self._check)
         self.message = MessageBar()
         show = "Compare what was opened with what is on disk now"
@@ -61,37 +61,23 @@ class DiskWatch(QObject):
             layout.addWidget(button)  # which moves the last one behind the others
         document.statusChanged.connect(self._start)
         document.rowsChanged.connect(self._recheck)
-        document.lost.connect(self._stop)
+        self._watcher.fileChanged.connect(self._changed)
+        self._watcher.directoryChanged.connect(self._changed)
         editing.written.connect(self._written)
         editing.changed.connect(self._show_message)
 
     # ---- watching ----------------------------------------------------------------------------------------------
 
+    @property
+    def _is_watching(self) -> bool:
+        return bool(self._watcher.directories())
+
     def _start(self) -> None:
         """Start watching once the file is read; the first check sees changes made before."""
         status = self._document.status
         is_file = "://" not in self._document.location and not status.collection
-        if self._watcher is None and is_file and status.stage in (Stage.READY, Stage.CANCELLED):
-            self._watcher = QFileSystemWatcher(self)
-            self._watcher.fileChanged.connect(self._changed)
-            self._watcher.directoryChanged.connect(self._changed)
-            self._watch()
+        if not self._is_watching and is_file and status.stage in (Stage.READY, Stage.CANCELLED):
             self._check()
-
-    def _watch(self) -> None:
-        """Watch the file, anew if it was replaced, and its folder, where it may reappear."""
-        assert self._watcher is not None
-        path = Path(self._document.location)
-        # The document keeps a replaced or deleted file open, so the system would go on watching that one.
-        self._watcher.removePath(str(path))
-        self._watcher.addPaths([str(path), str(path.parent)])
-
-    def _stop(self) -> None:
-        self._timer.stop()
-        if self._watcher is not None:
-            self._watcher.deleteLater()
-            self._watcher = None
-            self._document.statusChanged.disconnect(self._start)
 
     def _changed(self, _: str) -> None:
         # Do not restart the timer: a file that is written to all the time would never be checked.
@@ -100,16 +86,18 @@ class DiskWatch(QObject):
 
     def _recheck(self) -> None:
         """Check again: the rows shown may be of the new file already."""
-        if self._watcher is not None and self.change is not None:
+        if self.change is not None:
             self._check()
 
     def _check(self) -> None:
-        if self._watcher is None:
-            return
         if self._is_writing():
             self._timer.start()
             return
-        self._watch()
+        # Watch the file anew if it was replaced, and its folder, where it may reappear: the document keeps a replaced
+        # or deleted file open, so the system would go on watching that one.
+        path = Path(self._document.location)
+        self._watcher.removePath(str(path))
+        self._watcher.addPaths([str(path), str(path.parent)])
         self._document.client.ask(ArchiveRequests.disk_change).then(self._take)
 
     def _is_writing(self) -> bool:
@@ -118,7 +106,8 @@ class DiskWatch(QObject):
 
     def _written(self, _: object) -> None:
         self._dismissed = None
-        self._check()
+        if self._is_watching:
+            self._check()
 
     # ---- the message ------------------------------------------------------------------------------------------------
 
@@ -150,21 +139,16 @@ class DiskWatch(QObject):
         self.message.hide()
 
     def _run_action(self) -> None:
-        change = self.change
-        if change is None:
-            return
-        if self._shows_growth(change):
-            self._show_growth(change)
+        if self.change is not None and self._shows_growth(self.change):
+            self._show_growth(self.change)
         else:
             self.reopen.emit()
 
     def _show_growth(self, change: DiskChange) -> None:
-        document = self._document
-        assert change.now is not None
-        before, after = change.size, change.now
+        document, after = self._document, change.now or 0
 
         def select_new_data() -> None:
-            document.go_to(0, before, min(after, document.size), "growth")
+            document.go_to(0, change.size, min(after, document.size), "growth")
 
         def read(_: object) -> None:
             document.layersChanged.connect(select_new_data, Qt.ConnectionType.SingleShotConnection)
@@ -201,8 +185,7 @@ class RequestWatch(QObject):
         self.is_remote = is_remote(document.location)
         if not self.is_remote:
             return
-        self._timer = QTimer(self)
-        self._timer.setInterval(POLL_MS)
+        self._timer = QTimer(self, interval=POLL_MS)
         self._timer.timeout.connect(self.refresh)
         document.client.settled.connect(self._settled)
         document.client.jobsChanged.connect(self._follow_jobs)

@@ -189,7 +189,7 @@ class HexEditing(QObject):
                 strip.sentence.setText(trial.sign)
                 overlay, marked = trial.overlay(), trial.marked
         pane.strip.sentence.setText(EXPERIMENT_EDIT_SENTENCE if self._experiment.is_on else EDIT_SENTENCE)
-        if (model := self._view.model()) is not None:
+        if (model := self._view.model) is not None:
             model.set_overlay(overlay if self._in_file() else [])
             pane.set_edited(marked if self._in_file() else ())
 

@@ -275,7 +275,7 @@ class HexPane(QWidget):
 
     def _changed(self) -> None:
         """Refetch bytes and colours, which may have changed."""
-        if self._info is not None and (model := self.hex.model()) is not None:
+        if self._info is not None and (model := self.hex.model) is not None:
             model.invalidate(self._info.size)
             self._show_changed()
 
@@ -302,7 +302,7 @@ class HexPane(QWidget):
 
     def _show_marks(self) -> None:
         """Show what is marked in the layer shown, besides the selection."""
-        if (model := self.hex.model()) is None:
+        if (model := self.hex.model) is None:
             return
         layer, size, marks = self._document.layer, model.size, self._marks
         model.set_notes([each for which, each in marks["notes"] if which == layer and each.stop <= size])
@@ -418,7 +418,7 @@ class HexPane(QWidget):
 
     def look_at(self, offset: int) -> str:
         """What the block around a byte looks like, in words; empty where no bands are shown or it has not arrived."""
-        model, start = self.hex.model(), offset // SMALL_BLOCK * SMALL_BLOCK
+        model, start = self.hex.model, offset // SMALL_BLOCK * SMALL_BLOCK
         if self.band.isHidden() or model is None:
             return ""
         pieces = model.bytes_at(start, min(start + SMALL_BLOCK, model.size))

@@ -84,16 +84,6 @@ class Layout:
         group, rest = divmod(cell - self.hex_start + 0.5, 3 * GROUP + 1)
         return int(group) * GROUP + min(int(rest // 3), GROUP - 1)
 
-    def over(self, row: int, cell: float) -> int | None:
-        """The byte at a position, None outside the columns and rows."""
-        if not 0 <= row < self.rows:
-            return None
-        in_text = self.in_text(cell)
-        offset = self.byte_at(row, cell, in_text)
-        left = self.text_cell(offset % self.columns) if in_text else self.hex_cell(offset % self.columns) - 0.5
-        inside = left <= cell < left + (1 if in_text else 3) and offset // self.columns == row
-        return offset if inside else None
-
     def number_text(self, offset: int) -> str:
         """An offset as in the offset column."""
         return _number(offset, self.base).zfill(self.digits)
@@ -283,11 +273,6 @@ class Cursor:
     def selection(self) -> Span:
         """The selected bytes; an empty span at the caret if there are none."""
         return self.selected or Span(self.caret, self.caret)
-
-    @property
-    def selected_or_caret(self) -> Span:
-        """The selected bytes, or else the byte at the caret; empty only for an empty layer."""
-        return self.selected or Span(self.caret, min(self.caret + 1, self.size))
 
     def resize(self, size: int) -> None:
         """Change the number of bytes and clamp the caret and the selection to it."""

@@ -68,8 +68,8 @@ class HexModel(QObject):
         self._notes: list[Structure] = []
         self._by = ColourBy.STRUCTURE
         self._generation = 0
-        self._request = 0
-        self._fetching = False
+        self._asked: object = None
+        """What the request that is on its way is known by."""
         self._requested = range(0)
         self._direction = 1
 
@@ -162,7 +162,7 @@ class HexModel(QObject):
     def invalidate(self, size: int | None = None) -> None:
         """Mark all pages as stale: they are shown until they are fetched again. ``size`` is the new size, if any."""
         self._generation += 1
-        self._fetching = False
+        self._asked = None
         if size is not None and size != self.size:
             self.size = size
             last = -(-size // PAGE)
@@ -190,17 +190,13 @@ class HexModel(QObject):
         self._fetch(start, min(start + _READ_BYTES, stop), take)
 
     def _fetch_next(self) -> None:
-        if self._fetching:
-            return
         span = self._missing(self._requested) or self._missing(self._page_ahead())
-        if span is None:
+        if self._asked is not None or span is None:
             return
-        self._fetching = True
-        self._request += 1
-        request, generation = self._request, self._generation
+        asked = self._asked = object()
 
         def deliver(data: bytes, runs: list[Run]) -> None:
-            if request == self._request and generation == self._generation:
+            if asked is self._asked:
                 self._take(span, data, runs)
 
         self._fetch_pages(*span, deliver)
@@ -228,7 +224,7 @@ class HexModel(QObject):
         return page is not None and page.generation == self._generation
 
     def _take(self, span: Span, data: bytes, runs: list[Run]) -> None:
-        self._fetching = False
+        self._asked = None
         all_tints = look_tints(span.start, data) if self._by is ColourBy.ENTROPY else self.tints_of(runs)
         structures = structures_of(runs)
         for number in _pages_of(span.start, span.stop):

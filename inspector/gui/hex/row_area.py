@@ -224,7 +224,8 @@ class RowArea(QAbstractScrollArea):
 
     def over(self, place: QPoint) -> int | None:
         """The byte at a pixel of the viewport, None between bytes."""
-        return self._layout.over(*self._row_and_cell(place))
+        offset, pane = self.nearest(place)
+        return offset if self._size and self.place_of(offset, pane).contains(place) else None
 
     def nearest(self, place: QPoint, pane: Pane | None = None) -> tuple[int, Pane]:
         """The byte nearest to a pixel of the viewport and its pane, which is ``pane`` if given."""

@@ -19,7 +19,6 @@ from PySide6.QtGui import (
     QContextMenuEvent,
     QCursor,
     QGuiApplication,
-    QHelpEvent,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -70,7 +69,7 @@ class HexView(RowArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         _install_accessible()
-        self._model: HexModel | None = None
+        self.model: HexModel | None = None
         self._cursor = Cursor(0)
         self.scene = ViewState(self._layout, self._grid, self._cursor)
         self._colour_by = ColourBy.STRUCTURE
@@ -78,7 +77,6 @@ class HexView(RowArea):
         self._dragging: Pane | None = None
         self._pointer = QPoint()
         self._hovered: int | None = None
-        self._explained: tuple[int | None, str] = (None, "")
         self._tooltip_requested = False
         self.viewport().setMouseTracking(True)
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
@@ -88,10 +86,10 @@ class HexView(RowArea):
 
     def setModel(self, model: HexModel | None) -> None:
         """Show another layer from its start, or nothing. The caller keeps ownership of the model."""
-        if self._model is not None:
-            self._model.changed.disconnect(self._arrived)
-            self._model.resized.disconnect(self._resized)
-        self._model = model
+        if self.model is not None:
+            self.model.changed.disconnect(self._arrived)
+            self.model.resized.disconnect(self._resized)
+        self.model = model
         self._size = model.size if model is not None else 0
         self._cursor = Cursor(self._size)
         self._scroll.top = 0
@@ -104,10 +102,6 @@ class HexView(RowArea):
         self._shown = None
         self._relayout()
 
-    def model(self) -> HexModel | None:
-        """The model, if any."""
-        return self._model
-
     def mark(self, **state: Any) -> None:
         """Change what ``ViewState`` holds, such as ``outline``; spans need not be merged."""
         for name, value in state.items():
@@ -118,8 +112,8 @@ class HexView(RowArea):
     def setColourBy(self, by: ColourBy) -> None:
         """Colour the bytes by their structures or by something else."""
         self._colour_by = by
-        if self._model is not None:
-            self._model.colour_by(by)
+        if self.model is not None:
+            self.model.colour_by(by)
         self.viewport().update()
 
     def setCaretDescription(self, text: str) -> None:
@@ -134,32 +128,28 @@ class HexView(RowArea):
 
     def setHoverText(self, offset: int, text: str) -> None:
         """Set the tooltip for the byte at ``offset``, and show it if it was asked for."""
-        self._explained = (offset, text)
-        if self._tooltip_requested and offset == self._hovered:
-            self._show_tooltip(QCursor.pos())
+        if offset == self._hovered:
+            self.viewport().setToolTip(text)
+            if self._tooltip_requested:
+                QToolTip.showText(QCursor.pos(), text, self.viewport())
 
     def _hover(self, offset: int | None) -> None:
         if offset != self._hovered:
             self._hovered = offset
             self._tooltip_requested = False
+            self.viewport().setToolTip("")
             QToolTip.hideText()
             self.hovered.emit(offset)
 
-    def _show_tooltip(self, position: QPoint) -> None:
-        """Show the tooltip of the byte under the pointer at a screen position, now or when its text arrives."""
-        self._tooltip_requested = self._hovered is not None
-        if self._tooltip_requested and self._explained[0] == self._hovered:
-            QToolTip.showText(position, self._explained[1], self.viewport())
-
     def _update_lane(self) -> None:
         rows = -(-self.viewport().height() // self.look.line)
-        structures = self._model.structures_at(*self.shown()) if self._model is not None else []
+        structures = self.model.structures_at(*self.shown()) if self.model is not None else []
         brackets = lay_out_brackets(structures, self._layout.columns, self._scroll.top, rows)
         self.lane.show_rows(self.look, brackets, self._cursor.caret, self.scene.damage)
 
     def _resized(self) -> None:
-        assert self._model is not None
-        self._size = self._model.size
+        assert self.model is not None
+        self._size = self.model.size
         self._cursor.resize(self._size)
         self._relayout()
 
@@ -177,12 +167,8 @@ class HexView(RowArea):
 
     def byteAtCaret(self) -> int | None:
         """The value of the byte at the caret, None until it has arrived."""
-        data = self._model.bytes_at(self.caret(), self.caret() + 1) if self._model is not None else []
+        data = self.model.bytes_at(self.caret(), self.caret() + 1) if self.model is not None else []
         return data[0][1][0] if data else None
-
-    def pane(self) -> Pane:
-        """The column with the keyboard focus."""
-        return self._cursor.pane
 
     def selection(self) -> Span:
         """The selected bytes; an empty span at the caret if there are none."""
@@ -205,9 +191,10 @@ class HexView(RowArea):
 
     def copy(self, copy_format: CopyFormat | None = None) -> None:
         """Copy the selected bytes, or the byte at the caret; by default in the format of the pane with the focus."""
-        if self._model is None:
+        if self.model is None:
             return
-        span = self._model.own(*self._cursor.selected_or_caret)
+        caret = self._cursor.caret
+        span = self.model.own(*(self._cursor.selected or Span(caret, min(caret + 1, self._size))))
         if not span.size:
             return
         if span.size > MAX_COPY_BYTES:
@@ -224,7 +211,7 @@ class HexView(RowArea):
                 QGuiApplication.clipboard().setText(formatted(data, form))
                 self.message.emit(f"{size} copied as {form.value}.")
 
-        self._model.read(*span, copied)
+        self.model.read(*span, copied)
 
     def _change(self, change: Callable[[], None], reveal: bool = True) -> None:
         """Run ``change`` on the cursor, repaint what differs, and emit signals."""
@@ -264,7 +251,7 @@ class HexView(RowArea):
             return True
         if old is None or len(text) != 1 or event.modifiers() & _COMMANDS:
             return False
-        if self.pane() is Pane.HEX:
+        if self._cursor.pane is Pane.HEX:
             value = _DIGITS.find(text.lower())
             new = old & 0xF0 | value if digit else value << 4 | old & 0x0F
             again, digit = bool(digit), 1 - digit
@@ -280,9 +267,9 @@ class HexView(RowArea):
         return True
 
     def _paste(self) -> None:
-        model, text, start = self._model, QGuiApplication.clipboard().text(), self.selection().start
+        model, text, start = self.model, QGuiApplication.clipboard().text(), self.selection().start
         data, what = text.encode("utf-8", "surrogatepass"), "text"
-        if self.pane() is Pane.HEX:
+        if self._cursor.pane is Pane.HEX:
             what = "hexadecimal digits"
             try:
                 data = bytes.fromhex(text.replace("0x", " ").replace("\\x", " ").replace(",", " "))
@@ -300,20 +287,20 @@ class HexView(RowArea):
     def paintEvent(self, event: QPaintEvent) -> None:
         with QPainter(self.viewport()) as painter:
             painter.fillRect(event.rect(), self.look.base)
-            if self._model is None or not self._size:
+            if self.model is None or not self._size:
                 painter.setPen(self.look.quiet)
-                text = "There are no bytes." if self._model is not None else "Nothing is shown."
+                text = "There are no bytes." if self.model is not None else "Nothing is shown."
                 flags = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
                 painter.drawText(self.viewport().rect().adjusted(16, 16, -16, -16), flags, text)
                 return
-            self._model.request(*self.shown())
+            self.model.request(*self.shown())
             painter.translate(-self.horizontalScrollBar().value(), 0)
             scene, line, top = self.scene, self.look.line, self._scroll.top
             # Anchor hatching to the bytes, so that scrolled rows match rows painted now.
             painter.setBrushOrigin(0, -(top * line) % HATCH_PERIOD)
             scene.layout, scene.grid, scene.focused = self._layout, self._grid, self.hasFocus()
             shows_structures = self._colour_by is not ColourBy.KIND
-            scene.structures = self._model.structures_at(*self.shown()) if shows_structures else ()
+            scene.structures = self.model.structures_at(*self.shown()) if shows_structures else ()
             first, last = max(0, event.rect().top()) // line, event.rect().bottom() // line
             RowPainter(painter, self.look, scene).paint(range(top + first, top + last + 1), first * line)
 
@@ -394,10 +381,9 @@ class HexView(RowArea):
         self._hover(None)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Show tooltips."""
-        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            self._show_tooltip(event.globalPos())
-            return True
+        """A tooltip is shown now, or when its text arrives."""
+        if event.type() is QEvent.Type.ToolTip:
+            self._tooltip_requested = True
         return super().viewportEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
@@ -438,7 +424,7 @@ class _Caret(QAccessibleValueInterface):
 
     def maximumValue(self) -> int:
         view = self._view()
-        model = view.model() if view is not None else None
+        model = view.model if view is not None else None
         return max(0, model.size - 1) if model is not None else 0
 
     def minimumValue(self) -> int:
@@ -470,7 +456,7 @@ class _AccessibleBytes(QAccessibleWidget):
 
 def accessible_value(view: HexView) -> str:
     """The byte at the caret and the size of the selection, as text."""
-    if view.model() is None or not view.shown().size:
+    if view.model is None or not view.shown().size:
         return "no bytes"
     selected = view.selection().size
     text = view.accessibleDescription() or f"offset {grouped(view.caret())}"

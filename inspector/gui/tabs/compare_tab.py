@@ -164,13 +164,13 @@ class SideView(HexView):
 
     def own_byte(self, stop: int = sys.maxsize) -> int | None:
         """The first byte of this side from the caret on, None if there is none before aligned position ``stop``."""
-        model = self.model()
+        model = self.model
         own = model.own(self.caret(), min(stop, model.size)) if model is not None else Span(0, 0)
         return own.start if own.size else None
 
     def describe_caret(self) -> str:
         """What stands at the caret."""
-        model, caret = self.model(), self.caret()
+        model, caret = self.model, self.caret()
         pieces = model.alignment.pieces(caret, caret + 1) if isinstance(model, AlignedModel) else ()
         if not pieces:
             return ""
@@ -414,7 +414,7 @@ class CompareTab(JobTab[CompareRequests]):
         known = compared.alignment if compared is not None else None
         self._alignment = Alignment() if known is None else known
         for side, view in self.views.items():
-            before = view.model()
+            before = view.model
             fetch = partial(_fetch, self.client, side)
             view.setModel(AlignedModel(self._alignment, side, fetch, self) if self._alignment.size else None)
             if before is not None:

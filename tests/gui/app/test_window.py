@@ -45,7 +45,7 @@ def test_a_file_opens_and_what_is_selected_in_one_view_is_selected_in_all(
     assert "8 members" in tab.banner.state.text()
     assert tab.members.tree_model.rowCount() > 0
     assert [tab.structure.model.index(i, 0).data() for i in range(3)] == ["data section", "index", "footer"]
-    assert view.model().size == document.size
+    assert view.model.size == document.size
     assert window.windowTitle().startswith("journey.caf")
     assert list(window.settings.recent) == [document.location]
 
@@ -155,7 +155,7 @@ def test_layers_switch(show: Show, window: Window, qtbot: QtBot) -> None:
     info = tab.document.layer_info(tab.document.layer)
     assert info is not None
     assert info.kind is LayerKind.INNER
-    assert tab.hex_pane.hex.model().size == info.size < tab.document.layers[0].size
+    assert tab.hex_pane.hex.model.size == info.size < tab.document.layers[0].size
     tab.document.select_member(0, "test")
     settle(qtbot, window)
     bar.kinds[LayerKind.CONTENT].click()

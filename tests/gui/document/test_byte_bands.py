@@ -77,7 +77,7 @@ def test_coloured_by_entropy_bytes_say_what_they_look_like(tab: Tab, window: Win
     place = tab.document.size // 3
     tab.document.go_to(0, place, place)
     settle(qtbot, window)
-    model = tab.hex_pane.hex.model()
+    model = tab.hex_pane.hex.model
     assert tab.hex_pane.band.isVisible()
     assert model is not None
     assert {tint.paint for tint in model.tints_at(place, place + 256)} == {paint_of_look(ByteClass.ZEROS)}

@@ -79,7 +79,7 @@ def test_without_bytes_there_is_nowhere_to_go(move: str) -> None:
 
     cursor.move(move, 16, 3, extend=True)
 
-    assert (cursor.caret, cursor.selected, cursor.selected_or_caret) == (0, None, Span(0, 0))
+    assert (cursor.caret, cursor.selected) == (0, None)
 
 
 def test_fewer_bytes_draw_caret_and_selection_in() -> None:

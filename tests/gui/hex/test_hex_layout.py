@@ -48,32 +48,11 @@ def test_each_byte_is_found_where_it_stands(layout: Layout, data: st.DataObject)
     for cell, in_text in places:
         assert layout.in_text(cell) is in_text
         assert layout.byte_at(row, cell, in_text) == offset
-        assert layout.over(row, cell) == offset
 
 
 @given(layouts, st.integers(-5, 1 << 40), st.floats(-100, 1000), st.booleans())
 def test_the_nearest_byte_always_exists(layout: Layout, row: int, cell: float, in_text: bool) -> None:
     assert 0 <= layout.byte_at(row, cell, in_text) < layout.size
-
-
-@given(layouts, st.integers(-5, 1 << 40), st.floats(-100, 1000))
-def test_what_is_over_a_place_is_in_its_row(layout: Layout, row: int, cell: float) -> None:
-    offset = layout.over(row, cell)
-
-    assert offset is None or (offset < layout.size and offset // layout.columns == row)
-
-
-@pytest.mark.parametrize("cell", [0, 9.4, 59.5, 76.5])
-def test_nothing_is_over_offsets_gaps_and_margins(cell: float) -> None:
-    assert Layout(100, 16).over(0, cell) is None
-
-
-def test_nothing_is_over_the_missing_end_of_the_last_row() -> None:
-    layout = Layout(18, 16)
-
-    assert layout.over(1, layout.hex_cell(1)) == 17
-    assert layout.over(1, layout.hex_cell(2)) is None
-    assert layout.over(2, layout.hex_cell(0)) is None
 
 
 @given(st.integers(0, 1 << 36), st.integers(0, 600))

@@ -95,9 +95,9 @@ def test_tab_changes_between_hex_and_text(show: Show) -> None:
     shown = show()
 
     shown.press(Key.Key_Tab)
-    assert shown.view.pane() is Pane.TEXT
+    assert shown.view._cursor.pane is Pane.TEXT
     shown.press(Key.Key_Tab)
-    assert shown.view.pane() is Pane.HEX
+    assert shown.view._cursor.pane is Pane.HEX
     assert shown.view.hasFocus()
 
 
@@ -118,7 +118,7 @@ def test_a_click_puts_the_caret_on_the_byte_in_its_pane(show: Show, pane: Pane) 
 
     QTest.mouseClick(shown.view.viewport(), LEFT, pos=shown.place(37, pane))
 
-    assert (shown.view.caret(), shown.view.pane()) == (37, pane)
+    assert (shown.view.caret(), shown.view._cursor.pane) == (37, pane)
     assert shown.view.selection().size == 0
 
 
@@ -142,7 +142,7 @@ def test_a_drag_from_hex_into_the_text_stays_in_hex(show: Show) -> None:
     drag(shown, shown.place(33, Pane.TEXT))
 
     assert shown.view.selection() == Span(37, 48)
-    assert shown.view.pane() is Pane.HEX
+    assert shown.view._cursor.pane is Pane.HEX
 
 
 def test_shift_and_click_extend(show: Show) -> None:
@@ -191,6 +191,16 @@ def test_the_byte_under_the_pointer_is_told_once_and_none_between(show: Show) ->
     QApplication.sendEvent(shown.view, QEvent(QEvent.Type.Leave))
 
     assert told == [20, 21, None]
+
+
+def test_nothing_is_over_offsets_gaps_margins_and_the_missing_end(show: Show) -> None:
+    view = show(18).view
+    first, last, text = view.place_of(0, Pane.HEX), view.place_of(17, Pane.HEX), view.place_of(17, Pane.TEXT)
+    assert (view.over(first.center()), view.over(last.center()), view.over(text.center())) == (0, 17, 17)
+    assert view.over(first.topLeft() - QPoint(1, 0)) is None
+    assert view.over(last.topRight() + QPoint(last.width() // 2, 0)) is None
+    assert view.over(last.bottomLeft() + QPoint(0, 1)) is None
+    assert view.over(view.place_of(15, Pane.TEXT).topRight() + QPoint(9, 0)) is None
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support raise")  # a tooltip raises itself; there is no screen
@@ -271,7 +281,7 @@ def test_nothing_to_show_is_said_and_nothing_breaks(show: Show, size: int | None
 
 def test_a_layer_that_grows_shows_its_new_bytes(show: Show) -> None:
     shown = show(10)
-    model = shown.view.model()
+    model = shown.view.model
     assert model is not None
 
     model.invalidate(1000)

@@ -18,12 +18,12 @@ def change(shown: bytes, offset: int, new: bytes) -> Edit:
 
 
 def shown(history: EditHistory) -> bytes:
-    pending = history.pending
+    pending = history.now
     return BASE if pending is None else OverlaySource(BytesSource(BASE), pending).read(0, 100)
 
 
 def label(history: EditHistory) -> str:
-    return history.pending.label if history.pending is not None else ""
+    return history.now.label if history.now is not None else ""
 
 
 @given(
@@ -74,7 +74,7 @@ def test_the_label_says_what_undoing_would_take_back() -> None:
     history.undo()
     assert (label(history), history.can_redo) == ("Change 3", True)
     history.clear()
-    assert (history.pending, history.can_undo, history.can_redo) == (None, False, False)
+    assert (history.now, history.can_undo, history.can_redo) == (None, False, False)
 
 
 @given(st.lists(st.tuples(st.integers(0, 19), st.binary(min_size=1, max_size=4)), max_size=12))

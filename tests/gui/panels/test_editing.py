@@ -76,7 +76,7 @@ def blocked(tab: Tab) -> list[bool]:
     view = tab.hex_pane.hex
     text = view.look.colours.text.upper()
     digits = [view.look.x(view._layout.hex_cell(PADDING % view.bytesPerRow()) + cell) for cell in (0, 1)]
-    top = view.place_of(PADDING, view.pane()).top()
+    top = view.place_of(PADDING, view._cursor.pane).top()
     picture = view.viewport().grab().toImage()
     # The first row of pixels in the block lies above every digit, whatever the font.
     return [picture.pixelColor(x + 1, top + 2).name().upper() == text for x in digits]
@@ -122,7 +122,7 @@ def test_what_is_typed_is_one_write_that_is_shown_and_undone_and_lost_to_no_othe
     tab, path = edited
     before = path.read_bytes()
     view, legend = tab.hex_pane.hex, tab.hex_pane.legend
-    model = view.model()
+    model = view.model
     assert model is not None
     assert tab.editing.pending is not None
     assert [(each.offset, each.old, each.new) for each in tab.editing.pending.patches] == [
@@ -197,7 +197,7 @@ def test_a_value_is_typed_beside_the_bytes_and_text_in_its_own_column_and_both_e
     QTest.keyClicks(view, "Hi")
     QGuiApplication.clipboard().setText("you")
     QTest.keyClick(view, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
-    model = view.model()
+    model = view.model
     assert model is not None
     qtbot.waitUntil(lambda: model.bytes_at(0, 5) == [(0, b"Hiyou")])
     previewed(qtbot, window, tab)

@@ -69,7 +69,7 @@ def select(tab: Tab, start: int, stop: int) -> None:
 
 
 def bytes_at(tab: Tab, start: int, stop: int) -> bytes:
-    model = tab.hex_pane.hex.model()
+    model = tab.hex_pane.hex.model
     assert model is not None
     return b"".join(data for _, data in model.bytes_at(start, stop))
 

@@ -227,7 +227,7 @@ def test_nothing_points_behind_the_end_when_the_end_was_cut_off(found: Found, wi
     assert tab.document.selection.caret == tab.hex_pane.hex.caret() == end - 1
     assert tab.byte.title.text() != "No field explains this byte."
     assert not tab.hex_pane.hex.scene.damage
-    assert tab.hex_pane.map.framed() == tab.hex_pane.hex.shown()
+    assert tab.hex_pane.map.framed == tab.hex_pane.hex.shown()
 
 
 def test_an_assumption_waits_for_a_tick(planned: Found, window: Window, qtbot: QtBot) -> None:

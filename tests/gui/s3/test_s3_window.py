@@ -148,7 +148,7 @@ def a_failing_look_at_bytes_leaves_the_rest(window: Window, qtbot: QtBot, store:
     tab.document.go_to(0, 6_000_000, 6_000_000)
     settle(qtbot, window)
     qtbot.waitUntil(lambda: offered(tab) == [], timeout=WAIT)
-    assert tab.hex_pane.hex.model() is not None
+    assert tab.hex_pane.hex.model is not None
 
 
 def test_bytes_that_fail_leave_the_rest_and_what_was_replaced_can_be_read_again(

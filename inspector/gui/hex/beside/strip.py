@@ -89,7 +89,7 @@ class Strip(QWidget):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._size = 0
-        self._shown = Span(0, 0)
+        self.framed = Span(0, 0)
         self._picture: QPixmap | None = None
         """The rows, drawn once; None where they have to be drawn again."""
         self._scheme = scheme_for(self.palette())
@@ -111,13 +111,9 @@ class Strip(QWidget):
 
     def setShown(self, start: int, stop: int) -> None:
         """Frame the bytes that the hex view shows."""
-        self._shown = Span(start, stop)
+        self.framed = Span(start, stop)
         self.setAccessibleDescription(f"Bytes {hexadecimal(start)} to {hexadecimal(stop)} are shown.")
         self.update()
-
-    def framed(self) -> Span:
-        """The bytes that are framed."""
-        return self._shown
 
     def describe(self, y: int) -> str:
         """The tooltip for a row of pixels; empty outside."""
@@ -158,13 +154,13 @@ class Strip(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move by the bytes in view (arrows) or in larger steps (pages)."""
-        line = max(1, self._shown.size)
+        line = max(1, self.framed.size)
         page = max(line, self._size // _KEY_STEPS)
         targets = {
-            Qt.Key.Key_Up: self._shown.start - line,
-            Qt.Key.Key_Down: self._shown.start + line,
-            Qt.Key.Key_PageUp: self._shown.start - page,
-            Qt.Key.Key_PageDown: self._shown.start + page,
+            Qt.Key.Key_Up: self.framed.start - line,
+            Qt.Key.Key_Down: self.framed.start + line,
+            Qt.Key.Key_PageUp: self.framed.start - page,
+            Qt.Key.Key_PageDown: self.framed.start + page,
             Qt.Key.Key_Home: 0,
             Qt.Key.Key_End: self._size - 1,
         }
@@ -206,7 +202,7 @@ class Strip(QWidget):
         """What is painted above the frame."""
 
     def _paint_frame(self, painter: QPainter, colours: Colours) -> None:
-        top, height = self._pixels(self._shown, _MIN_FRAME_HEIGHT)
+        top, height = self._pixels(self.framed, _MIN_FRAME_HEIGHT)
         colour = QColor(colours.selection if self.hasFocus() else colours.outline)
         inside = QColor(colour)
         inside.setAlphaF(_FRAME_OPACITY)
@@ -289,7 +285,7 @@ class FileMap(Strip):
 
     def setSize(self, size: int) -> None:
         """Start a map of ``size`` bytes without roles or marks; the frame stays, clamped to the size."""
-        self._shown = Span(min(self._shown.start, size), min(self._shown.stop, size))
+        self.framed = Span(min(self.framed.start, size), min(self.framed.stop, size))
         self._size = size
         self.show_state(sets=(), damage=(), unread=(), verdicts=(), cached=())
 
