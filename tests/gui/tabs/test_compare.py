@@ -78,7 +78,7 @@ def carets(tab: CompareTab) -> list[int]:
 
 
 def model_of(tab: CompareTab, side: str) -> AlignedModel:
-    model = tab.views[side].model()
+    model = tab.views[side].model
     assert isinstance(model, AlignedModel)
     return model
 
