@@ -94,36 +94,26 @@ class LayerBar(QWidget):
         document = self._document
         shown = document.layer_info(document.layer)
         files = [info for info in document.layers if info.kind is LayerKind.FILE]
-        has_inner = self._inner() is not None
-        self.files.setVisible(len(files) > 1)
-        self._fill_files(files, shown)
-        self.kinds[LayerKind.INNER].setVisible(has_inner)
-        self._arrows[0].setVisible(has_inner)
-        is_content = shown is not None and shown.kind is LayerKind.CONTENT
-        self.kinds[LayerKind.CONTENT].setEnabled(is_content or document.selection.member is not None)
-        self.kinds[LayerKind.CONTENT].setText(self._content_text(shown))
-        if shown is not None:
-            self.kinds[shown.kind].setChecked(True)
-            rounded_size = f" ({rounded(shown.size)})" if shown.size >= 1024 else ""
-            self.size_label.setText(in_bytes(shown.size) + rounded_size)
-            self.files.setToolTip(plain(shown.title))
-        self._show_modes(is_content)
-
-    def _content_text(self, shown: LayerInfo | None) -> str:
-        if shown is None or shown.kind is not LayerKind.CONTENT:
-            return "Content"
-        return escaped(f"Content of {_end_of(shown.title, MAX_TITLE_CHARACTERS)}")
-
-    def _fill_files(self, files: list[LayerInfo], shown: LayerInfo | None) -> None:
         if [self.files.itemData(i) for i in range(self.files.count())] != [info.layer for info in files]:
             self.files.clear()
             for info in files:
                 self.files.addItem(info.title, info.layer)
-        if shown is not None and (index := self.files.findData(shown.layer)) >= 0:
-            self.files.setCurrentIndex(index)
-
-    def _show_modes(self, is_content: bool) -> None:
-        content = self._document.content if is_content else None
+        self.files.setVisible(len(files) > 1)
+        for widget in (self.kinds[LayerKind.INNER], self._arrows[0]):
+            widget.setVisible(self._inner() is not None)
+        text, content = "Content", None
+        if shown is not None:
+            rounded_size = f" ({rounded(shown.size)})" if shown.size >= 1024 else ""
+            self.size_label.setText(in_bytes(shown.size) + rounded_size)
+            at = self.files.findData(shown.layer)
+            self.files.setCurrentIndex(at if at >= 0 else self.files.currentIndex())
+            self.files.setToolTip(plain(shown.title))
+            self.kinds[shown.kind].setChecked(True)
+            if shown.kind is LayerKind.CONTENT:
+                text, content = f"Content of {_end_of(shown.title, MAX_TITLE_CHARACTERS)}", document.content
+        self.kinds[LayerKind.CONTENT].setText(escaped(text))
+        is_content = self.kinds[LayerKind.CONTENT].isChecked()
+        self.kinds[LayerKind.CONTENT].setEnabled(is_content or document.selection.member is not None)
         is_text = content is not None and content.encoding is not None
         is_image = content is not None and content.image is not None
         for mode, available in ((Mode.HEX, is_text or is_image), (Mode.TEXT, is_text), (Mode.IMAGE, is_image)):

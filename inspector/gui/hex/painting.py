@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from PySide6.QtCore import QLine, QPoint, QPointF, QRect, Qt
@@ -37,13 +37,15 @@ _PALE = 0.5
 """How much of bytes that are never read is covered."""
 HATCH_PERIOD = 8
 """The period of Qt's hatching patterns, in pixels."""
-_HATCHING = {Role.GAP: Qt.BrushStyle.BDiagPattern, Role.GARBAGE: Qt.BrushStyle.DiagCrossPattern}
+HATCHING: dict[object, Qt.BrushStyle] = {
+    Role.GAP: Qt.BrushStyle.BDiagPattern,
+    Role.GARBAGE: Qt.BrushStyle.DiagCrossPattern,
+}
 
 
-def hatching(role: Role, colours: Colours) -> QBrush | None:
-    """The hatching brush of a role, None if it is not hatched."""
-    pattern = _HATCHING.get(role)
-    return QBrush(QColor(colours.strokes[role]), pattern) if pattern is not None else None
+def hatching(role: Any, colours: Colours) -> QBrush:
+    """The hatching brush of a role; one that paints nothing for what is not hatched."""
+    return QBrush(QColor(colours.strokes[role]), HATCHING[role]) if role in HATCHING else QBrush()
 
 
 def unread_brushes(colours: Colours) -> tuple[QBrush, QBrush]:
@@ -103,8 +105,7 @@ class Look:
         found = self._brushes.get(paint)
         if found is None:
             fill, role = fill_of(paint, self.colours), hatched_role(paint)
-            strokes = None if role is None else hatching(role, self.colours)
-            fills = [QBrush(QColor(fill)), *([strokes] if strokes is not None else [])]
+            fills = [QBrush(QColor(fill)), *([hatching(role, self.colours)] if role in HATCHING else [])]
             hue = hue_of(paint) if paint.by is ColourBy.STRUCTURE else None
             rule = None if hue is None else QBrush(QColor(mixed(self.colours.tones[hue].line, fill, _RULE_SHARE)))
             found = self._brushes[paint] = (fills, rule)

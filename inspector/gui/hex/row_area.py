@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QMargins, QPoint, QPointF, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QWidget
 
 from inspector.core.span import Span
 from inspector.gui.hex.gutter import MAX_WIDTH, MIN_WIDTH, Gutter
 from inspector.gui.hex.lane import MIN_LANE_WIDTH, WANTED_LANE_WIDTH, StructureLane
-from inspector.gui.hex.layout import GROUP, Layout, Pane, RowScroll, fitting
+from inspector.gui.hex.layout import GROUP, Cursor, Layout, Pane, RowScroll, fitting
 from inspector.gui.hex.painting import MARGIN, Grid, look_for
 
 
@@ -64,6 +64,7 @@ class RowArea(QAbstractScrollArea):
         self._in_relayout = False
         self._layout = Layout(0, 16)
         self._scroll = RowScroll()
+        self._cursor = Cursor(0)
         self.look = look_for(0, self.palette())
         self._grid = Grid(self.look, self._layout)
         self._column_header = ColumnHeader(self, self._paint_header)
@@ -166,16 +167,12 @@ class RowArea(QAbstractScrollArea):
         self.lane.setVisible(lane > 0)
         self.gutter.setGeometry(area.x() - gutter, area.y(), gutter, area.height())
 
-    def _caret_at(self) -> int | None:
-        """The byte to mark in the column header and the gutter."""
-        return None
-
     def _update_header(self) -> None:
         self._column_header.update()
         self._update_gutter()
 
     def _paint_header(self, painter: QPainter, place: QRect) -> None:
-        look, layout, caret = self.look, self._layout, self._caret_at()
+        look, layout, caret = self.look, self._layout, self._cursor.caret
         bar, colour = (2, look.colours.selection) if self.hasFocus() else (1, look.colours.rule)
         painter.fillRect(place, look.base)
         painter.fillRect(place.adjusted(0, place.height() - bar, 0, 0), QColor(colour))
@@ -194,13 +191,12 @@ class RowArea(QAbstractScrollArea):
         write(layout.text_start, "text")
         if self._lane_width:
             painter.drawText(QPointF(place.width() - self._lane_width + _LANE_INDENT, look.baseline), _LANE)
-        if caret is not None:
-            painter.setPen(look.text)
-            write(layout.hex_cell(caret % layout.columns), labels[caret % layout.columns])
+        painter.setPen(look.text)
+        write(layout.hex_cell(caret % layout.columns), labels[caret % layout.columns])
 
     def _update_gutter(self) -> None:
-        caret, rows = self._caret_at(), -(-self.viewport().height() // self.look.line)
-        self.gutter.show_rows(self.look, self._layout.columns, self._scroll.top, rows, -1 if caret is None else caret)
+        caret, rows = self._cursor.caret if self._size else -1, -(-self.viewport().height() // self.look.line)
+        self.gutter.show_rows(self.look, self._layout.columns, self._scroll.top, rows, caret)
         self._update_lane()
 
     def _update_lane(self) -> None:
@@ -323,15 +319,12 @@ class RowArea(QAbstractScrollArea):
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange, QEvent.Type.ApplicationFontChange):
             self.restyle()
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.viewport().update()
-        self._column_header.update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.viewport().update()
-        self._column_header.update()
+    def event(self, event: QEvent) -> bool:
+        """The caret and the line below the labels show whether the keyboard works here."""
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self.viewport().update()
+            self._column_header.update()
+        return super().event(event)
 
     def _width_of(self, layout: Layout) -> int:
         """Pixels of rows and the scroll bar."""

@@ -70,7 +70,6 @@ class HexView(RowArea):
         super().__init__(parent)
         _install_accessible()
         self.model: HexModel | None = None
-        self._cursor = Cursor(0)
         self.scene = ViewState(self._layout, self._grid, self._cursor)
         self._colour_by = ColourBy.STRUCTURE
         self._timer = QBasicTimer()
@@ -220,11 +219,8 @@ class HexView(RowArea):
         change()
         if reveal and self._size:
             self.reveal(cursor.caret, cursor.pane, cursor.selection.stop)
-        if selected != cursor.selected:
+        if (caret, selected, pane) != (cursor.caret, cursor.selected, cursor.pane):
             self.viewport().update()
-        elif caret != cursor.caret or pane is not cursor.pane:
-            for offset, each in product((caret, cursor.caret), Pane):
-                self.viewport().update(self.place_of(offset, each))
         self._update_header()
         if caret != cursor.caret:
             self.scene.digit = 0
@@ -233,9 +229,6 @@ class HexView(RowArea):
             self.caretMoved.emit(cursor.caret)
         if selected != cursor.selected:
             self.selectionChanged.emit(*cursor.selection)
-
-    def _caret_at(self) -> int | None:
-        return self._cursor.caret if self._size else None
 
     # ---- overwriting -------------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ from inspector.drawing.colouring import line_of
 from inspector.drawing.diagram import ROW, TITLE, Box, Diagram, Layout, Points, Rect, laid_out
 from inspector.drawing.palette import COLOURS, FAMILY_HUES, ROLE_HUES, Colours
 from inspector.gui.document.document import Document, Selection
-from inspector.gui.hex.painting import hatching
+from inspector.gui.hex.painting import HATCHING, hatching
 from inspector.gui.kit.building import LINE, in_column, scrolling
 from inspector.gui.kit.style import scheme_for, secondary
 from inspector.gui.kit.text import loading_text, plain
@@ -196,8 +196,8 @@ class DiagramView(QWidget):
 def _paint_box(painter: QPainter, box: Box, rect: Rect, colours: Colours, *, continued: bool, marked: bool) -> None:
     place = QRectF(*rect)
     if (body := box.body) is not None and not box.more:
-        hatch = hatching(body, colours) if isinstance(body, Role) else None
-        painter.fillRect(place, hatch or _fill(body, colours, 0 if box.unused else box.level))
+        fill = _fill(body, colours, 0 if box.unused else box.level)
+        painter.fillRect(place, hatching(body, colours) if body in HATCHING else fill)
     for at, each in enumerate(box.stripes):
         stripe = QRectF(rect.x + at * _STRIPE, rect.y, _STRIPE - 1, rect.height)
         painter.fillRect(stripe, _fill(each, colours, 2))

@@ -259,11 +259,8 @@ class Legend(QWidget):
             # Both shades of what takes turns side by side.
             turn = paint._replace(shade=1 if paint.by is ColourBy.KIND else paint.shade + 2 if paint.shade else 1)
             painter.fillRect(rect.adjusted(rect.width() // 2, 0, 0, 0), QColor(fill_of(turn, colours)))
-            role, hue = hatched_role(paint), hue_of(paint)
-            strokes = None if role is None else hatching(role, colours)
-            if strokes is not None:
-                painter.fillRect(rect, strokes)
-            if hue is not None and paint.by is not ColourBy.KIND:
+            painter.fillRect(rect, hatching(hatched_role(paint), colours))
+            if (hue := hue_of(paint)) is not None and paint.by is not ColourBy.KIND:
                 frame = QColor(colours.tones[hue].line)
         else:
             painter.fillRect(rect, QColor(colours.base))

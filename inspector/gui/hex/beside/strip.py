@@ -291,18 +291,18 @@ class FileMap(Strip):
 
     def _facts(self, y: int) -> list[str]:
         start, stop = self._bytes_at(y)
-        lines: list[str] = []
-        if self.sets:
-            lines.append(", ".join(shown_in(self.sets[y * len(self.sets) // self.height()], self.by)))
-        if any(self.verdicts):
-            judged = self.verdicts[y * len(self.verdicts) // self.height()]
-            lines.append("; ".join(VERDICT_TEXTS[each] for each in verdicts_in(judged)))
-        if self.cached:
-            lines.append("cached" if overlaps(self.cached, start, stop) else "not read yet")
-        if overlaps(self.damage, start, stop):
-            lines.append("damaged: see the findings")
-        if overlaps(self.unread, start, stop):
-            lines.append("never read by the reader that is followed")
+
+        def row_of(sets: Sequence[int]) -> int:
+            return sets[y * len(sets) // self.height()] if sets else 0
+
+        is_cached = "cached" if overlaps(self.cached, start, stop) else "not read yet"
+        lines = [
+            ", ".join(shown_in(row_of(self.sets), self.by)),
+            "; ".join(VERDICT_TEXTS[each] for each in verdicts_in(row_of(self.verdicts))),
+            is_cached if self.cached else "",
+            "damaged: see the findings" if overlaps(self.damage, start, stop) else "",
+            "never read by the reader that is followed" if overlaps(self.unread, start, stop) else "",
+        ]
         reach = max(start + 1, (y + MARK_REACH) * self._size // self.height())
         first = max(0, (y - MARK_REACH) * self._size // self.height())
         lines += [f"Bookmark: {note}".rstrip(": ") for at, note in self.bookmarks.items() if first <= at < reach]
@@ -417,9 +417,7 @@ def _draw_part(
     if hue is not None:
         tones = colours.tones[hue]
         painter.fillRect(rect, QColor(tones.line if is_line or lit is not None else tones.fills[1][0]))
-    strokes = None if isinstance(part, Family) else hatching(part, colours)
-    if strokes is not None:
-        painter.fillRect(rect, strokes)
+    painter.fillRect(rect, hatching(part, colours))
 
 
 VERDICT_WIDTH = 9

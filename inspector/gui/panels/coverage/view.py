@@ -129,7 +129,7 @@ class BandPainter:
         rect, colours = self._rect(run), self._colours
         brushes = [QBrush(_fill(state, colours)) for state in states_in(run.shown)]
         if run.shown & GAP:
-            brushes.append(hatching(Role.GAP, colours) or QBrush())
+            brushes.append(hatching(Role.GAP, colours))
         for at, brush in enumerate(brushes):
             top, bottom = at * rect.height() // len(brushes), (at + 1) * rect.height() // len(brushes)
             self._painter.fillRect(QRect(rect.left(), rect.top() + top, rect.width(), bottom - top), brush)
@@ -225,7 +225,7 @@ class CoverageLegend(Legend):
         elif entry.mark == OVERLAP:
             brush = _overlap(colours)
         elif entry.mark == GAP:
-            brush = hatching(Role.GAP, colours) or brush
+            brush = hatching(Role.GAP, colours)
         else:
             pen = QPen(QColor(colours.damage), 1, Qt.PenStyle.DashLine)
         painter.fillRect(rect, brush)
