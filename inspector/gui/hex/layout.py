@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 from math import floor
 
 from inspector.core.span import Span
@@ -19,42 +17,22 @@ _GAP = 2
 """Cells between the offset, hex and text columns."""
 
 
-@dataclass(frozen=True)
 class Layout:
     """``size`` bytes in rows of ``columns`` bytes: an offset column in base 16 or 10, a hex column and a text column.
 
-    Cells are counted from the left edge of a row; a column is the position of a byte in its row.
+    Cells are counted from the left edge of a row, which has ``cells`` of them; a column is the position of a byte in
+    its row. Offsets have an even number of ``digits``, enough for the last byte. ``hex_start`` and ``text_start`` are
+    the first cells of their columns. An empty layer has no ``rows``.
     """
 
-    size: int
-    columns: int
-    base: int = 16
-
-    @cached_property
-    def digits(self) -> int:
-        """The number of digits in an offset: even, and enough for the last byte."""
-        needed = len(_number(max(0, self.size - 1), self.base))
-        return max(_MIN_DIGITS, needed + (needed & 1))
-
-    @cached_property
-    def rows(self) -> int:
-        """The number of rows; none for an empty layer."""
-        return -(-self.size // self.columns)
-
-    @cached_property
-    def hex_start(self) -> int:
-        """The first cell of the hex column."""
-        return self.digits + _GAP
-
-    @cached_property
-    def text_start(self) -> int:
-        """The first cell of the text column."""
-        return self.hex_start + _hex_cells(self.columns) + _GAP
-
-    @cached_property
-    def cells(self) -> int:
-        """The width of a row in cells."""
-        return self.text_start + self.columns
+    def __init__(self, size: int, columns: int, base: int = 16) -> None:
+        self.size, self.columns, self.base = size, columns, base
+        needed = len(_number(max(0, size - 1), base))
+        self.digits = max(_MIN_DIGITS, needed + (needed & 1))
+        self.rows = -(-size // columns)
+        self.hex_start = self.digits + _GAP
+        self.text_start = self.hex_start + _hex_cells(columns) + _GAP
+        self.cells = self.text_start + columns
 
     def hex_cell(self, column: int) -> int:
         """The cell of the first of the two digits of a byte."""

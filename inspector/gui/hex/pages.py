@@ -318,19 +318,15 @@ def overlapping(spans: Sequence[Span], start: int, stop: int) -> Sequence[Span]:
     return spans[low : bisect_left(spans, stop, lo=low, key=lambda span: span.start)]
 
 
-class Outline(NamedTuple):
-    """The lines around a structure in columns and rows.
+Lines = list[tuple[int, int, int]]
 
-    ``sides`` are vertical lines ``(column, first row, row after)``, left of a column, or (column negative, ``~column``)
-    right of it; ``edges`` are horizontal lines ``(row, first column, column after)``, above a row, or (``~row``) below.
+
+def outline_of(start: int, stop: int, columns: int, rows: range) -> tuple[Lines, Lines]:
+    """The outline of the bytes ``[start, stop)`` in ``rows`` of ``columns`` bytes; open where it leaves them.
+
+    First come its sides, vertical lines ``(column, first row, row after)``, left of a column, or (``~column``) right of
+    it; then its edges, horizontal lines ``(row, first column, column after)``, above a row, or (``~row``) below.
     """
-
-    sides: list[tuple[int, int, int]]
-    edges: list[tuple[int, int, int]]
-
-
-def outline_of(start: int, stop: int, columns: int, rows: range) -> Outline:
-    """The outline of the bytes ``[start, stop)`` in ``rows`` of ``columns`` bytes; open where it leaves them."""
     (first, left), (last, right) = divmod(start, columns), divmod(stop - 1, columns)
     if first == last:
         sides = [(left, first, first + 1), (~right, first, first + 1)]
@@ -344,7 +340,5 @@ def outline_of(start: int, stop: int, columns: int, rows: range) -> Outline:
         else:
             edges += [(first + 1, 0, left), (~(last - 1), right + 1, columns)]
     clipped = [(column, max(low, rows.start), min(high, rows.stop)) for column, low, high in sides]
-    return Outline(
-        [side for side in clipped if side[1] < side[2]],
-        [edge for edge in edges if edge[1] < edge[2] and max(edge[0], ~edge[0]) in rows],
-    )
+    shown = [edge for edge in edges if edge[1] < edge[2] and max(edge[0], ~edge[0]) in rows]
+    return [side for side in clipped if side[1] < side[2]], shown

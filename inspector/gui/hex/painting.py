@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct
 from PySide6.QtCore import QLine, QPoint, QPointF, QRect, Qt
@@ -55,23 +55,15 @@ def unread_brushes(colours: Colours) -> tuple[QBrush, QBrush]:
     return QBrush(pale), QBrush(QColor(colours.rule), Qt.BrushStyle.FDiagPattern)
 
 
-class RowMetrics(NamedTuple):
-    """The vertical layout of a row in span_painted pixels from its top, so that no font makes two lines touch.
+def row_metrics(ascent: float, descent: float) -> tuple[int, int, int]:
+    """The height of a row, its baseline and its underline, for a font with this ascent and descent in pixels.
 
-    ``line`` is the row height and ``baseline`` that of the text; edited bytes are underlined in
+    They are whole pixels from its top, so that no font makes two lines touch; edited bytes are underlined in
     ``[underline, underline + UNDERLINE_HEIGHT)``.
     """
-
-    line: int
-    baseline: int
-    underline: int
-
-
-def row_metrics(ascent: float, descent: float) -> RowMetrics:
-    """The row layout for a font with this ascent and descent in pixels."""
     baseline = _OUTLINE_WIDTH + round(ascent)
     line = baseline + max(ceil(descent), _MIN_GAP + UNDERLINE_HEIGHT + _MIN_GAP) + _OUTLINE_WIDTH
-    return RowMetrics(line, baseline, line - _OUTLINE_WIDTH - _MIN_GAP - UNDERLINE_HEIGHT)
+    return line, baseline, line - _OUTLINE_WIDTH - _MIN_GAP - UNDERLINE_HEIGHT
 
 
 class Look:
@@ -287,12 +279,12 @@ class RowPainter:
     def _around(self, span: Span, rows: range, top: int, inset: int = 0) -> Iterator[QLine]:
         """The lines around bytes in both panes, ``inset`` pixels in at the left and the top."""
         line = self._look.line
-        outline = outline_of(*span, self._scene.layout.columns, rows)
+        sides, edges = outline_of(*span, self._scene.layout.columns, rows)
         for lefts, rights in self._scene.grid.panes.values():
-            for column, low, high in outline.sides:
+            for column, low, high in sides:
                 x = lefts[column] + inset if column >= 0 else rights[~column] - 1
                 yield QLine(x, top + (low - rows.start) * line + inset, x, top + (high - rows.start) * line - 1)
-            for row, first, stop in outline.edges:
+            for row, first, stop in edges:
                 y = (row - rows.start) * line + inset if row >= 0 else (~row + 1 - rows.start) * line - 1
                 yield QLine(lefts[first] + inset, top + y, rights[stop - 1] - 1, top + y)
 
