@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -37,7 +37,7 @@ from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.audit.audit import check_many
 from inspector.operations.audit.targets import expanded
-from inspector.operations.check.proof import Proof, ProofResult, prove
+from inspector.operations.check.proof import Proof, prove
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED
 from inspector.operations.protocol.check_views import CheckTarget, ReportKind
@@ -197,19 +197,16 @@ def _run_by_checksum(options: argparse.Namespace) -> int:
         with ProgressBar(Progress()) as progress:
             result = prove(location, progress, connection_of(options))
         status = max(status, _PROOF_STATUS[result.proof])
-        show(_proof_object(location, result), visible(result.sentence))
+        found = {
+            "source": location,
+            "proof": str(result.proof),
+            "sentence": result.sentence,
+            "members": result.members,
+            "kept": None if result.server_crc32 is None else f"crc32:{result.server_crc32:08x}",
+            "made": None if result.archive_crc32 is None else f"crc32:{result.archive_crc32:08x}",
+            "read": result.bytes_read,
+            "requests": result.requests,
+        }
+        show(found, visible(result.sentence))
         flush()
     return status
-
-
-def _proof_object(location: str, result: ProofResult) -> dict[str, Any]:
-    return {
-        "source": location,
-        "proof": str(result.proof),
-        "sentence": result.sentence,
-        "members": result.members,
-        "kept": None if result.server_crc32 is None else f"crc32:{result.server_crc32:08x}",
-        "made": None if result.archive_crc32 is None else f"crc32:{result.archive_crc32:08x}",
-        "read": result.bytes_read,
-        "requests": result.requests,
-    }

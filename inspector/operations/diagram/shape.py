@@ -65,18 +65,14 @@ def diagram_of_all(
     the ``around``-th is shown among the first and the last ones, and in it what is at the byte ``offset``.
     Raises SourceError.
     """
-    known = ranges_of(archives, ranges)
+    known = ranges or [each for archive in archives if (each := _range_of(archive))]
     if len(archives) == 1 and len(known) < 2:
         return diagram_of(archives[0], named=named, rows=rows, around=offset) if archives[0].source.size else None
     return _of_ranges(known, archives, named, rows, (around, offset)) if len(known) >= len(archives) else None
 
 
-def ranges_of(archives: Sequence[Opened], ranges: Sequence[Range]) -> Sequence[Range]:
-    """The ranges that are known, or else those that the names of the archives say."""
-    return ranges or [each for archive in archives if (each := _range_of(archive))]
-
-
 def _range_of(archive: Opened) -> Range | None:
+    """The range that the name of an archive says; None where it says none."""
     found = range_name(archive.source.name)
     name = base_name(archive.source.name)
     return Range("", found.first, found.last, name, "", "", archive.source.size) if found else None
