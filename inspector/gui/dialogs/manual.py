@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,6 @@ from PySide6.QtGui import (
     QImage,
     QKeySequence,
     QPainter,
-    QPalette,
     QShortcut,
     QTextCursor,
     QTextDocument,
@@ -30,9 +27,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.drawing.palette import COLOURS, Colours, Scheme, scheme_of
+from inspector.drawing.palette import COLOURS, Scheme
 from inspector.gui.kit.building import dressed, in_column, in_row
-from inspector.gui.kit.style import EDGE, GRID
+from inspector.gui.kit.style import EDGE, GRID, scheme_for
 from inspector.gui.kit.widgets import label_of
 from inspector.resources import manual_pages, resource
 
@@ -40,6 +37,7 @@ SIZE = (960, 680)
 LIST_WIDTH = 160
 MARGIN = 12
 _PICTURE = re.compile(r"^!\[.*\]\((.+)\)$", re.MULTILINE)
+_HEX = re.compile(r"#\w{6}")
 _COLOUR = re.compile(r'(\b(?:fill|stroke)=")(#\w+)')
 
 
@@ -62,9 +60,8 @@ class ManualBrowser(QTextBrowser):
         path = resource("manual", QUrl(name).path())
         if kind != QTextDocument.ResourceType.ImageResource or path.suffix != ".svg" or not path.is_file():
             return super().loadResource(kind, name)
-        text = path.read_text(encoding="utf-8")
-        base, ink = self.palette().color(QPalette.ColorRole.Base), self.palette().color(QPalette.ColorRole.Text)
-        renderer = QSvgRenderer(QByteArray(in_colours(text, scheme_of(base.name(), ink.name())).encode()))
+        drawn = in_colours(path.read_text(encoding="utf-8"), scheme_for(self.palette()))
+        renderer = QSvgRenderer(QByteArray(drawn.encode()))
         size = renderer.defaultSize()
         room = self.viewport().width() - 2 * MARGIN - self.verticalScrollBar().sizeHint().width()
         size = size.scaled(min(size.width(), max(1, room)), size.height(), Qt.AspectRatioMode.KeepAspectRatio)
@@ -72,27 +69,16 @@ class ManualBrowser(QTextBrowser):
         image = QImage(size * ratio, QImage.Format.Format_ARGB32_Premultiplied)
         image.setDevicePixelRatio(ratio)
         image.fill(0)
-        painter = QPainter(image)
-        renderer.render(painter, QRectF(0, 0, size.width(), size.height()))
-        painter.end()
+        with QPainter(image) as painter:
+            renderer.render(painter, QRectF(0, 0, size.width(), size.height()))
         return image
 
 
 def in_colours(picture: str, scheme: Scheme) -> str:
     """A picture in the colours of a scheme; Qt reads no style sheet for dark pages."""
-    pairs = zip(_in_order(COLOURS[Scheme.LIGHT]), _in_order(COLOURS[scheme]), strict=True)
+    pairs = zip(*(_HEX.findall(str(COLOURS[each])) for each in (Scheme.LIGHT, scheme)), strict=True)
     colours = {light.lower(): other for light, other in reversed(list(pairs))}  # the first one holds
-    return _COLOUR.sub(lambda found: found[1] + colours.get(found[2].lower(), found[2]), picture)
-
-
-def _in_order(colours: Colours) -> Iterator[str]:
-    """What pictures are drawn in, in the same order for all schemes."""
-    yield from (colours.base, colours.text, colours.quiet, colours.rule, colours.damage)
-    for tones in colours.tones.values():
-        yield tones.line
-        yield from chain.from_iterable(tones.fills)
-    yield from chain.from_iterable(colours.fills.values())
-    yield from colours.strokes.values()
+    return _COLOUR.sub(lambda found: f"{found[1]}{colours.get(found[2].lower(), found[2])}", picture)
 
 
 class ManualDialog(QDialog):
@@ -149,13 +135,10 @@ class ManualDialog(QDialog):
 
     def find_next(self) -> None:
         """Select the next place with the text, in this page and then in those that follow it."""
-        wanted = self.wanted.text()
-        if not wanted:
-            return
+        wanted, here = self.wanted.text(), self.pages.currentRow()
         self.outcome.clear()
-        if self.text.find(wanted):
+        if not wanted or self.text.find(wanted):
             return
-        here = self.pages.currentRow()
         for row in (*range(here + 1, len(self._paths)), *range(here + 1)):  # the last is the rest before the cursor
             document = QTextDocument()
             document.setMarkdown(self._paths[row].read_text(encoding="utf-8"))
