@@ -13,7 +13,7 @@ from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.pieces import PieceSource
 from inspector.core.program.progress import Cancelled, Progress, cancelling
-from inspector.core.source import Source, SourceError, blocks
+from inspector.core.source import Source, SourceError
 from inspector.operations.edit import edits
 from inspector.operations.edit.apply_repairs import (
     Readable,
@@ -54,7 +54,7 @@ from inspector.operations.protocol.replay_views import (
 )
 from inspector.operations.protocol.views import Stage
 from inspector.operations.session.reading import Reading, Snapshot
-from inspector.operations.trials.experiment import Experiment, file_content
+from inspector.operations.trials.experiment import Experiment, file_content, save_as_new
 from inspector.operations.trials.replay import Replay
 from inspector.sources.local.atomic import atomic_file
 from inspector.sources.local.file import FileSource
@@ -256,12 +256,7 @@ class Changing(Reading):
 
     def copy_shown(self, progress: Progress, path: str) -> None:
         """Write the bytes of the open file to a new file."""
-        source = self.disk.archives[0].source
-        progress.begin("Copying what was opened", source.size)
-        with atomic_file(Path(path)) as out:
-            for piece in blocks(source, 0, source.size):
-                out.write(piece)
-                progress.advance(len(piece))
+        save_as_new(self.disk.archives[0].source, Path(path), progress, replace=False)
 
     def export_patch(self, progress: Progress, edit: Edit, path: str) -> str:
         """Write an edit to a patch file."""

@@ -139,7 +139,7 @@ def test_no_menu_panel_or_dialog_has_two_controls_for_one_key(show: Show, window
     torn = show("torn-after-write-2.tacozip")
     press(window, "plan_repairs")
     settle(qtbot, window)
-    assert next(panel for panel in torn.findChildren(RepairPanel)).make.isVisible()
+    assert next(panel for panel in torn.findChildren(RepairPanel)).buttons["make"].isVisible()
     keys_differ(window, "a plan of repairs before the panels")
 
 

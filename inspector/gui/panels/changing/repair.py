@@ -68,25 +68,25 @@ class RepairPanel(QWidget):
                     "&Repair in Place",
                     "Write these repairs to the archive itself",
                     self.repair_in_place,
-                    lambda: self._has("repairs"),
+                    lambda: self.has_part("repairs"),
                 ),
                 "show": Button(
                     "Sh&ow Changes",
                     "Show the repairs as pending changes, byte by byte, before anything is written",
                     lambda: self._show_changes(show_changes),
-                    lambda: self._has("edit"),
+                    lambda: self.has_part("edit"),
                 ),
                 "copy": Button(
                     "Repair a &Copy…",
                     "Write a repaired copy; the file stays as it is",
                     lambda: ask_copy(self.accepted()),
-                    lambda: self._has("repairs"),
+                    lambda: self.has_part("repairs"),
                 ),
                 "salvage": Button(
                     "&Salvage…",
                     "Write everything that is provably intact to a new archive",
                     lambda: ask_salvage(self.accepted()),
-                    lambda: self._has("salvage"),
+                    lambda: self.has_part("salvage"),
                 ),
             }
         )
@@ -107,7 +107,7 @@ class RepairPanel(QWidget):
         document.statusChanged.connect(self._show_why_empty)
         self.forget()
 
-    def _has(self, part: str) -> bool:
+    def has_part(self, part: str) -> bool:
         """Whether the plan has these, and is one of the file itself."""
         return not self._document.in_experiment and bool(getattr(self.plan, part, None))
 
