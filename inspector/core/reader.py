@@ -135,8 +135,7 @@ class Reads:
 
     def __iter__(self) -> Iterator[tuple[Span, int]]:
         """The span and the step of each read."""
-        for start, stop, step in zip(self.starts, self.stops, self.steps, strict=True):
-            yield Span(start, stop), step
+        return zip(map(Span, self.starts, self.stops), self.steps, strict=True)
 
     def once(self) -> list[Span]:
         """The bytes that were read, sorted."""

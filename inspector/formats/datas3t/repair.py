@@ -17,7 +17,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Companion, Fate, Outcome, Outcomes, Repair, outcomes
-from inspector.core.source import BLOCK as PIECE
+from inspector.core.source import BytesSource, blocks
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._tar import reading
 from inspector.formats._tar.header import BLOCK, CHKSUM, aligned, checksums, parse
@@ -223,8 +223,7 @@ def _content(
     def content(progress: Progress) -> Iterator[bytes]:
         progress.begin("Hashing datapoints", sum(map(members.stored, range(len(members)))))
         data = metadata(rows(progress))
-        for start in range(0, len(data), PIECE):
-            yield data[start : start + PIECE]
+        yield from blocks(BytesSource(data), 0, len(data))
 
     return content
 

@@ -51,8 +51,7 @@ def _judge(hashes: Hashes, row: int, emitter: Emitter, progress: Progress) -> in
     damaged = layout.damaged.get(hashes.segment(row))
     broken = damaged is not None and starts[last - 1] >= layout.blocks.edges[damaged]
     verdict = Verdict.VERIFIED if hashes.proved(row) else Verdict.DOUBTFUL
-    for member in range(first, last):
-        emitter.judge(member, verdict)
+    emitter.judge_run(first, last, verdict)
     if broken:
         emitter.judge(last - 1, Verdict.MISMATCH)
     return last - first - broken if verdict is Verdict.VERIFIED else 0

@@ -43,9 +43,7 @@ def _edits(archive: Archive, stored: StoredHashes, progress: Progress) -> Iterat
         yield from proved
         return
     yield from finish(source, hashes)
-    for repair in (_drop_garbage(source, hashes, progress), cut_back(archive, hashes, progress)):
-        if repair is not None:
-            yield repair
+    yield from filter(None, (_drop_garbage(source, hashes, progress), cut_back(archive, hashes, progress)))
     yield from repair_hashes(source, hashes, progress)
 
 

@@ -129,15 +129,13 @@ class BlobLayer:
     def packed(self, name: bytes, content: Iterable[bytes]) -> Iterator[bytes]:
         """What a blob compresses to, in pieces, some of them empty; all of them are to be taken."""
         yield self._compressor.add(name + b"\0")
-        for piece in content:
-            yield self._compressor.add(piece)
+        yield from map(self._compressor.add, content)
         yield self._compressor.flush()
 
     def block(self, size: int, packed: Iterable[bytes]) -> Iterator[bytes]:
         """The block of a blob that compresses to ``size`` bytes."""
         yield self.add(varint(size << 1))
-        for piece in packed:
-            yield self.add(piece)
+        yield from map(self.add, packed)
 
     def _abandon(self) -> None:
         """Begin another frame: the compressor has seen what no reader will."""

@@ -394,18 +394,15 @@ def _foreign(offset: int, old: bytes, new: bytes, now: bytes) -> Iterator[Span]:
         return int.from_bytes(wanted.to_bytes(size, "little").translate(_DIFFERS), "little")
 
     neither = (differing(old) & differing(new)).to_bytes(size, "little")
-    for found in _RUN.finditer(neither):
-        yield Span(offset + found.start(), offset + found.end())
+    return (Span(offset + found.start(), offset + found.end()) for found in _RUN.finditer(neither))
 
 
 # ---- redo and undo: either may run from any state between old and new
 
 
 def old_bytes(journal: Journal) -> Iterable[tuple[int, bytes]]:
-    for patch in journal.edit.patches:
-        yield patch.offset, patch.old
-    if journal.dropped:
-        yield journal.edit.dropped.start, journal.dropped
+    cut = [(journal.edit.dropped.start, journal.dropped)] if journal.dropped else []
+    return [*((patch.offset, patch.old) for patch in journal.edit.patches), *cut]
 
 
 def new_bytes(edit: Edit) -> Iterable[tuple[int, bytes]]:

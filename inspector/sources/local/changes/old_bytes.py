@@ -261,5 +261,4 @@ def _write_pieces(disk: Disk, descriptor: int, pieces: Iterable[bytes], at: int)
 
 def _pieces(kept: CutBytes, descriptor: int, disk: Disk) -> Iterator[bytes]:
     stop = kept.offset + kept.length
-    for at in range(kept.offset, stop, _PIECE):
-        yield read_all(disk, descriptor, min(_PIECE, stop - at), at)
+    return (read_all(disk, descriptor, min(_PIECE, stop - at), at) for at in range(kept.offset, stop, _PIECE))
