@@ -53,7 +53,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 # How long an example takes is for the machine and its load to say. ``--hypothesis-profile=sweep`` looks further.
-settings.register_profile("quick", deadline=None, max_examples=25, derandomize=True)
+settings.register_profile("quick", deadline=None, max_examples=10, derandomize=True)
 settings.register_profile("sweep", deadline=None, max_examples=300)
 settings.load_profile("quick")
 
