@@ -101,7 +101,8 @@ def run(locations: Sequence[str], *, new_window: bool = False, compare: Sequence
         window.sessions.begin()
     window.show()
     if this is not None:
-        this.requested.connect(lambda locations, token: _open_handed_over(window, locations, token))
+        this.requested.connect(lambda locations, _: window.open_locations(locations))
+        this.requested.connect(lambda _, token: instance.bring_to_front(window, token))
         QTimer.singleShot(0, this, this.listen)
     # Opening needs many modules; import them after the first paint.
     QTimer.singleShot(
@@ -129,11 +130,6 @@ def _after_first_paint(
         window.comparisons.compare(*compare)
     if not locations and not compare:
         worker.warm_up()  # for what is opened next
-
-
-def _open_handed_over(window: Window, locations: list[str], token: str) -> None:
-    window.open_locations(locations)
-    instance.bring_to_front(window, token)
 
 
 def import_one_by_one(modules: Iterator[str], window: Window, then: Callable[[], object]) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QLineEdit, QTableView, QWidget
 
 from inspector.core.names import visible
-from inspector.gui.app.actions.actions import menu_of
+from inspector.gui.app.actions.actions import MENU_OF
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.kit import preferences
 from inspector.gui.kit.building import Dialog, dressed, in_column
@@ -48,7 +48,7 @@ def command_entries(actions: Mapping[str, QAction]) -> Iterator[PaletteEntry]:
     for name, action in actions.items():
         keys = ", ".join(key.toString(QKeySequence.SequenceFormat.NativeText) for key in action.shortcuts())
         text = without_marks(action.text()).rstrip("…")
-        yield PaletteEntry(text, keys, menu_of(name), action.statusTip(), action.trigger)
+        yield PaletteEntry(text, keys, MENU_OF[name], action.statusTip(), action.trigger)
 
 
 def setting_entries(show: Callable[[str], object]) -> Iterator[PaletteEntry]:

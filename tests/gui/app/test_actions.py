@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.core.kinds import declared_kinds
 from inspector.core.program.hints import Hint
-from inspector.gui.app.actions.actions import ACTIONS, menu_of
+from inspector.gui.app.actions.actions import ACTIONS, MENU_OF
 from inspector.gui.app.window import Window
 from inspector.gui.ipc.worker import HINT_TEXTS
 from inspector.gui.kit.help_texts import COLUMNS, PANEL_LABELS, PANELS
@@ -49,7 +49,7 @@ def test_each_can_be_done_when_what_it_needs_is_there(window: Window, show: Show
 # ---- what messages name ----------------------------------------------------------------------------------------------
 
 
-TITLES = {f"{menu_of(command.name)} > {command.text.replace('&', '').rstrip('…')}" for command in ACTIONS}
+TITLES = {f"{MENU_OF[command.name]} > {command.text.replace('&', '').rstrip('…')}" for command in ACTIONS}
 
 
 def test_every_menu_named_exists() -> None:

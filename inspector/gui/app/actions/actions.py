@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -419,13 +419,8 @@ MENUS = (
 ACTIONS = tuple(action for menu in MENUS for group in menu.groups for action in group)
 
 
-def _names(menu: Menu) -> list[str]:
-    return [row.name for group in menu.groups for row in group]
-
-
-def menu_of(name: str) -> str:
-    """The label of the menu that an action is in, without its mnemonic mark."""
-    return next(without_marks(menu.label) for menu in MENUS if name in _names(menu))
+MENU_OF = {row.name: without_marks(menu.label) for menu in MENUS for group in menu.groups for row in group}
+"""The label of the menu that an action is in, without its mnemonic mark."""
 
 
 def build_actions(
@@ -444,13 +439,12 @@ def build_actions(
 
 
 def _created(row: Action, owner: QWidget, run: Callable[[Action], object]) -> QAction:
-    action = QAction(row.text, owner)
+    action = QAction(row.text, owner, checkable=row.checkable, statusTip=row.tip)
     action.setObjectName(row.name)
-    action.setShortcuts(_sequences(row.keys))
-    action.setCheckable(row.checkable)
-    action.setStatusTip(row.tip)
-    keys, tip = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText), row.tip or action.iconText()
-    action.setToolTip(f"{tip} ({keys})" if keys else tip)
+    keys = [[QKeySequence(key)] if isinstance(key, str) else QKeySequence.keyBindings(key) for key in row.keys]
+    action.setShortcuts(list(dict.fromkeys(chain.from_iterable(keys))))
+    key, tip = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText), row.tip or action.iconText()
+    action.setToolTip(f"{tip} ({key})" if key else tip)
     action.triggered.connect(lambda _=False: run(row))
     if row.role is not None:
         action.setMenuRole(row.role)
@@ -458,8 +452,3 @@ def _created(row: Action, owner: QWidget, run: Callable[[Action], object]) -> QA
         action.setIcon(icon(row.icon))
         action.setIconVisibleInMenu(False)
     return action
-
-
-def _sequences(keys: Iterable[K | str]) -> list[QKeySequence]:
-    found = [[QKeySequence(key)] if isinstance(key, str) else QKeySequence.keyBindings(key) for key in keys]
-    return list(dict.fromkeys(chain.from_iterable(found)))
