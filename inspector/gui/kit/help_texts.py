@@ -181,6 +181,10 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Warnings": "The number of warnings",
         "What was found": "The worst finding",
     },
+    "Bytes at the caret as values": {
+        "Read as": "The kind of value, its bits and the order of its bytes: le, the least first, or be",
+        "Value": "What the bytes from the caret on are as such a value",
+    },
     "Actions": {
         "Action": "The command",
         "Keys": "Its keys",
