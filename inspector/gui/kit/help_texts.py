@@ -182,7 +182,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "What was found": "The worst finding",
     },
     "Bytes at the caret as values": {
-        "Read as": "The kind of value, its bits and the order of its bytes: le, the least first, or be",
+        "Read as": "The kind of value, its bits and the order of its bytes: LE, the least first, or BE",
         "Value": "What the bytes from the caret on are as such a value",
     },
     "Actions": {
