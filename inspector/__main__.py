@@ -103,13 +103,30 @@ def _run_window(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
         unknown = f"{mistaken[0]} is neither a file nor a command. " if mistaken else ""
         print(f"{parser.prog}: {unknown}{NO_SCREEN}", file=sys.stderr)
         return 2
+    if options.format_file:
+        # The window's process decodes nothing, so it does not run them either: its workers do.
+        import subprocess
+
+        from inspector.core.limits import FORMAT_FILES
+
+        named = [f"--format-file={each}" for each in options.format_file]
+        tried = subprocess.run([*_own_command(), "formats", *named], stdout=subprocess.DEVNULL, check=False)  # noqa: S603
+        if tried.returncode:
+            return tried.returncode
+        os.environ[FORMAT_FILES] = os.pathsep.join(map(os.path.abspath, options.format_file))
     gc.disable()  # what is imported stays; the application collects when it is idle
     with exit_on_interrupt():
         from inspector.gui.app import app
 
     if options.screenshot is not None:
         return app.screenshot(options.screenshot, options.locations, compare=options.compare)
-    return app.run(options.locations, new_window=options.new_window, compare=options.compare)
+    return app.run(
+        options.locations, new_window=options.new_window or bool(options.format_file), compare=options.compare
+    )
+
+
+def _own_command() -> list[str]:
+    return [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "inspector"]
 
 
 def _restore_library_path() -> None:

@@ -58,6 +58,10 @@ NAME_FILE_AND_FOLDER = warning(
     "Rename the file: only one of them can be extracted.",
 )
 
+OWN_FORMAT_FAILED = error(
+    "own-format-failed", "The code of a format of one's own failed.", "Correct the format file, or open without it."
+)
+
 # ---- a manifest of digests -----------------------------------------------------------------------------------------
 
 MANIFEST_MISMATCH = error(

@@ -12,6 +12,9 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
+FORMAT_FILES = "ARCHIVE_INSPECTOR_FORMAT_FILES"
+"""The environment variable with files that describe formats, separated as those of PATH."""
+
 
 def calculate_in_one_thread() -> None:
     """Keep numpy from starting a thread for each processor, unless the user has set how many; before it is imported.

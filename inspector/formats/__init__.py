@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from inspector.core import codes
 from inspector.core.archive import Archive
+from inspector.core.cause import MEANINGS
 from inspector.core.damage import Damage
+from inspector.core.finding import FindingType, error
 from inspector.core.format import Format, ProbeResult
 from inspector.core.source import Source
 from inspector.formats import ar, caf, datas3t, rca, taco, tar
@@ -25,12 +28,26 @@ SEQUENTIAL_SUFFIXES = tuple(suffix for each in FORMATS for suffix in each.sequen
 """Suffixes of files that are read from their beginning; others have an index at their end."""
 CONCERNS = {code: concern for each in FORMATS for code, concern in each.concerns.items()}
 """What errors concern that name a member and do not show that its content is wrong, by their code."""
-_BY_NAME = {each.name: each for each in FORMATS}
+
+
+def formats() -> tuple[Format, ...]:
+    """All formats: those of the program, then those of packages and files that the user named."""
+    from inspector.formats._own import own_formats  # few files need them
+
+    return (*FORMATS, *own_formats())
+
+
+def declared() -> dict[str, FindingType]:
+    """What every finding means, by its code: those of the formats, of any file, and the causes."""
+    own = (each for known in formats() for each in known.findings)
+    causes = (error(code, *words) for code, words in MEANINGS.items())
+    return {str(each.code): each for each in (*own, *codes.FINDINGS, *causes)}
 
 
 def format_of(archive: Archive) -> Format | None:
     """The format of an archive; None for plain bytes."""
-    return _BY_NAME.get(archive.format)
+    known = next((each for each in FORMATS if each.name == archive.format), None)
+    return known or next((each for each in formats() if each.name == archive.format), None)
 
 
 def damage_of(archive: Archive) -> Damage:
@@ -56,5 +73,9 @@ def recognise(source: Source) -> Format | None:
             return candidate
         if result is ProbeResult.POSSIBLE:
             possible.append(candidate)
+    named += [each for each in formats()[len(FORMATS) :] if name.endswith(each.suffixes)]
+    for candidate in formats()[len(FORMATS) :]:
+        if candidate.probe(source) is ProbeResult.CERTAIN:
+            return candidate
     possible.sort(key=FORMATS.index)
     return next(iter([candidate for candidate in named if candidate in possible] or named or possible), None)

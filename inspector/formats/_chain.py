@@ -14,15 +14,16 @@ from msgspec import Struct
 from inspector.core.archive import Archive, CappedFindings, Emitter
 from inspector.core.field import Census, Field, FieldTable, parent, tile
 from inspector.core.finding import FindingType, error, warning
-from inspector.core.format import MemberError, MemberMetadata, ProbeResult
+from inspector.core.format import MemberMetadata, ProbeResult
 from inspector.core.kinds import Family, Kind, Role, role_set
 from inspector.core.layout import Record
 from inspector.core.member import Members
 from inspector.core.names import visible
-from inspector.core.numbers import grouped, in_bytes
+from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
-from inspector.core.source import Source, blocks
+from inspector.core.source import Source
 from inspector.core.span import Span, united
+from inspector.formats._extents import read_stored
 from inspector.formats._kinds import DATA_SECTION, GLOBAL_HEADER
 
 SEARCH_BYTES = 1 << 18
@@ -103,17 +104,7 @@ class Chain(Struct, frozen=True):
         finally:
             emitter.lay(walk.fields())
 
-    def read(self, archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
-        """Yield the bytes of a member. Raises MemberError if some are missing."""
-        member = archive.members[index]
-        left = member.size
-        for piece in blocks(archive.source, *member.spans[0]):
-            left -= len(piece)
-            yield piece
-            progress.advance(len(piece))
-        if left > 0:
-            there = f"{grouped(member.size - left)} of {in_bytes(member.size)}"
-            raise MemberError(f"{visible(member.path)} is cut off: {there} are there.")
+    read = staticmethod(read_stored)
 
     def metadata(self, archive: Archive, index: int) -> MemberMetadata:
         """The modification time."""

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import le
 from typing import NamedTuple
 
 from msgspec import Struct, field
+
+from inspector.core.archive import Archive
+from inspector.core.format import MemberError
+from inspector.core.names import visible
+from inspector.core.numbers import grouped, in_bytes
+from inspector.core.program.progress import Progress
+from inspector.core.source import blocks
 
 GAP = -1
 """The owner of a row that no extent claims."""
@@ -107,3 +114,16 @@ def shared_extents(starts: array[int], stops: array[int]) -> Sequence[int]:
     shared[:-1] |= begins[1:] < ends[:-1]
     found: list[int] = order[shared].tolist()
     return found
+
+
+def read_stored(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
+    """Yield the bytes of a member that is stored as it is. Raises MemberError if some are missing, and SourceError."""
+    member = archive.members[index]
+    left = member.size
+    for piece in blocks(archive.source, *member.spans[0]):
+        left -= len(piece)
+        yield piece
+        progress.advance(len(piece))
+    if left > 0:
+        there = f"{grouped(member.size - left)} of {in_bytes(member.size)}"
+        raise MemberError(f"{visible(member.path)} is cut off: {there} are there.")

@@ -15,6 +15,7 @@ INDEX_ENTRY = Kind(
     "One file in the index: its name, and the offsets where its data starts and ends (exclusive).",
     Role.DIRECTORY,
     Family.INDEX,
+    word="entry",
     words=("entry",),
     about_member=True,
 )
@@ -43,6 +44,7 @@ TAR_HEADER = Kind(
     "512 bytes before a file in a tar archive: name, size in octal digits, and a checksum of the header.",
     Role.HEADER,
     Family.HEADER,
+    word="header",
     words=("header",),
     about_member=True,
     heads_member=True,
@@ -66,6 +68,7 @@ LOCAL_HEADER = Kind(
     "The description of a file right before its data; the central directory repeats it.",
     Role.HEADER,
     Family.HEADER,
+    word="local",
     words=("header",),
     about_member=True,
     heads_member=True,
@@ -81,6 +84,7 @@ CENTRAL_HEADER = Kind(
     "One file in the central directory. Unpackers trust this record over the local header.",
     Role.DIRECTORY,
     Family.INDEX,
+    word="central",
     about_member=True,
 )
 CENTRAL_DIRECTORY = Kind(
@@ -111,6 +115,7 @@ END_OF_DIRECTORY = Kind(
     "The last record of a ZIP archive: the offset and size of its central directory.",
     Role.DIRECTORY,
     Family.END,
+    word="eocd",
     words=("eocd",),
     points_to=(CENTRAL_DIRECTORY,),
 )

@@ -16,6 +16,7 @@ HEADER_KIND = Kind(
     "60 bytes before a member: name, time, owner, mode and size as text. In BSD's archives a long name follows.",
     Role.HEADER,
     Family.HEADER,
+    word="header",
     words=("header",),
     about_member=True,
     heads_member=True,

@@ -83,6 +83,7 @@ METADATA_ROW = Kind(
     "One datapoint: its key, the offset of its tar header, the offset of its end, and a hash of its content.",
     Role.DIRECTORY,
     Family.INDEX,
+    word="row",
     about_member=True,
 )
 

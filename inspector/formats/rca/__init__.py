@@ -18,6 +18,7 @@ CHUNK_HEADER = Kind(
     "many for each next one. Then 8 bytes of metadata, a hash, valid only in the last chunk.",
     Role.HEADER,
     Family.CHUNK,
+    word="chunk",
     words=("chunk", "header"),
     first=1,
     precedes=BLOB_LAYER,
@@ -36,6 +37,7 @@ BLOB_BLOCK = Kind(
     "One member of an RCA archive: its size, then name and content, compressed.",
     Role.DATA,
     Family.HEADER,
+    word="blob",
     label="blob header",
     words=("block", "blob"),
     about_member=True,
@@ -47,6 +49,7 @@ RESET_BLOCK = Kind(
     "Restarts the compressor; holds the hash of the segment that ends here.",
     Role.CONTROL,
     Family.RESET,
+    word="reset",
     words=("block", "reset"),
     is_hash=True,
 )
@@ -55,6 +58,7 @@ CONTROL_BLOCK = Kind(
     "A block that holds no member but affects those after it.",
     Role.CONTROL,
     Family.RESET,
+    word="control",
     words=("block",),
 )
 

@@ -18,6 +18,7 @@ TACO_ENTRY = Kind(
     "The offset and the length of one part of a TACO archive, 8 bytes each, little-endian.",
     Role.HEADER,
     Family.TACO,
+    word="entry",
     words=("entry",),
     is_range=True,
 )

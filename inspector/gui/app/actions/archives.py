@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QProcess
 from PySide6.QtWidgets import QWidget
 
+from inspector.core.limits import FORMAT_FILES
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
 from inspector.gui.kit.building import Answer, ask
-from inspector.gui.kit.files import ask_for_files, ask_for_folder
+from inspector.gui.kit.files import ask_for_file, ask_for_files, ask_for_folder
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.preferences import Settings
 from inspector.gui.panels.status_line import StatusLine
@@ -59,6 +62,29 @@ class Archives(WindowActions):
         """Connect the reload and error actions of a new tab."""
         tab.banner.reopen.connect(partial(self._tabs.reloadRequested.emit, False))
         tab.error_actions.chosen.connect(partial(self._run_error_action, tab))
+
+    # ---- a format of one's own ---------------------------------------------------------------------------------
+
+    def try_format_file(self) -> None:
+        """Ask for a file that describes a format, and open archives with it from now on."""
+        near = self._tabs.shown_location()
+        ask_for_file(self._parent, "Try a Format File", self.try_format, near, ("Python files (*.py)",))
+
+    def try_format(self, path: str) -> None:
+        """Know the format of a file in this window from now on, if another process can load it."""
+        process = QProcess(self)
+        process.finished.connect(lambda status, _how: self._tried(process, path, status))
+        own = [] if getattr(sys, "frozen", False) else ["-m", "inspector"]
+        process.start(sys.executable, [*own, "formats", "--format-file", path])
+
+    def _tried(self, process: QProcess, path: str, status: int) -> None:
+        said = bytes(process.readAllStandardError().data()).decode("utf-8", "replace")
+        process.deleteLater()
+        if status:
+            ask(self._parent, "Try a Format File", said.strip().removeprefix("archive-inspector: "), warns=True)
+            return
+        os.environ[FORMAT_FILES] = os.pathsep.join(filter(None, (os.environ.get(FORMAT_FILES, ""), path)))
+        self._tabs.reloadRequested.emit(True)
 
     # ---- audits and new archives -------------------------------------------------------------------------------
 
