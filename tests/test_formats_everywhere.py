@@ -193,7 +193,7 @@ def test_check_says_what_the_golden_transcript_says(
 def test_dump_as_json_has_the_promised_keys_and_owns_every_byte(path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     def walk(fields: list[dict[str, object]]) -> Iterator[list[int]]:
         for field in fields:
-            assert list(field) == ["name", "kind", "spans", "value", "note", "children"]
+            assert list(field) == ["name", "kind", "type", "spans", "value", "note", "children"]
             assert field["kind"] in declared_kinds()
             children = field["children"]
             assert isinstance(children, list)

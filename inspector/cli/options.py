@@ -104,7 +104,15 @@ DEBUG = Option(
     help="log what each process does to standard error, or with --debug=FILE to a file; no secrets are in it",
 )
 """See ``with_debug_target``."""
+FORMAT_FILE = Option(
+    "--format-file",
+    action="append",
+    default=[],
+    metavar="FILE.py",
+    help="also know the format that this Python file describes: it is run (see help own-format)",
+)
 MESSAGES = (
+    FORMAT_FILE,
     Option(
         *("-q", "--quiet"),
         group=MESSAGE_OPTIONS,
@@ -121,7 +129,7 @@ MESSAGES = (
     ),
     DEBUG,
 )
-"""What every sub-command has: how much it says on standard error."""
+"""What every sub-command has: formats of one's own, and how much it says on standard error."""
 DRY_RUN = Option("--dry-run", action="store_true", help="show what would be written, and write nothing")
 CONSENTS = (
     Option(

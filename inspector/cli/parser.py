@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TextIO
 
 from inspector import __version__
-from inspector.cli.options import DEBUG, Option, add_to
+from inspector.cli.options import DEBUG, FORMAT_FILE, Option, add_to
 from inspector.core.program.redaction import strip_credentials
 
 PROGRAM = "archive-inspector"
@@ -125,6 +125,10 @@ COMMANDS = {
         "list the known formats and their limitations",
         "formats",
     ),
+    "schema": Command(
+        "print the JSON Schema of what --json prints",
+        "schema check",
+    ),
     "help": Command(
         "show how a sub-command is used, or a page of the manual",
         "help extract",
@@ -226,6 +230,7 @@ _WINDOW_OPTIONS = (
         help="add the program to your desktop's menus, and exit",
     ),
     Option("--uninstall-desktop", one_of="instead", action="store_true", help="remove it from them again, and exit"),
+    FORMAT_FILE,
     Option("--debug", **DEBUG.settings),
     Option("--version", action="version", version=f"{PROGRAM} {__version__}"),
 )

@@ -106,6 +106,14 @@ def run_command(arguments: Sequence[str]) -> int:
         except LogError as error:
             complain(str(error))
             return UNREADABLE
+        if options.format_file:
+            from inspector.formats._own import OwnFormatError, using  # most commands need none
+
+            try:
+                stack.enter_context(using(options.format_file))
+            except OwnFormatError as error:
+                complain(str(error))
+                return UNREADABLE
         if options.verbose:
             stack.enter_context(remarks_on_standard_error(f"{PROGRAM}: "))
         began = time.monotonic()

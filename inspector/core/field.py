@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar, overload
 
-from inspector.core.kinds import Family, Kind, Role, Shape, family_of, is_structure, role_of
+from inspector.core.kinds import Family, Kind, Role, Shape, family_of, identifier, is_structure, role_of
 from inspector.core.span import Span, Spans, intersect, subtract
 from inspector.core.verdict import Verdict
 
@@ -53,11 +53,38 @@ class Field(NamedTuple):
         return self.text or ("" if self.value is None else str(self.value))
 
     @property
+    def meaning(self) -> str:
+        """What it is, in a sentence."""
+        return self.note or self.kind.meaning
+
+    @property
     def start(self) -> int:
         """The first byte, -1 for a field without spans."""
         return self.spans[0].start if self.spans else -1
 
 
+class Scope(NamedTuple):
+    """Where fields stand: in an archive of a format, in a structure of it. ``path`` is of the structure."""
+
+    format: str
+    path: str
+    family: Family | None = None
+
+    def typed(self, field: Field) -> tuple[str, Scope]:
+        """The type of a field in it, a stable word (``rca.chunk.size``), and the scope of the fields inside."""
+        kind = field.kind
+        if is_structure(kind, self.family):
+            path = f"{self.format}.{kind.word}"
+            return path, Scope(self.format, path, family_of(kind))
+        return f"{self.path}.{kind.word if kind in _NAMED_BY_USERS else identifier(field.name)}", self
+
+
+def scope_of(format: str) -> Scope:  # noqa: A002 - the short name of a format
+    """The scope of the fields at the top."""
+    return Scope(format, format)
+
+
+_NAMED_BY_USERS = (Kind.MEMBER, Kind.DATA)
 Row = TypeVar("Row", covariant=True)
 
 

@@ -5,7 +5,9 @@ Kinds that any format may use are attributes of ``Kind`` (``Kind.NUMBER``); a fo
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
+from functools import cache
 from typing import Any, ClassVar
 
 
@@ -67,6 +69,7 @@ class Kind(str):
 
     ``meaning`` explains it to the user. ``role`` is None for a kind that takes that of the field around it; one with a
     ``family`` is a structure, painted and named as a whole. ``label`` is what the legend calls it, if not by its name.
+    ``word`` is the stable name of the structure in types of fields (``rca.chunk.size``), by default its own.
     ``words`` lead to its fields in Go To, where the first one, by its name or the first word, has the number ``first``.
 
     ``about_member``: a record of one member, whose name is its value; ``heads_member``: the one that ``Member.head`` is
@@ -81,6 +84,7 @@ class Kind(str):
     family: Family | None
     shape: Shape
     label: str
+    word: str
     words: tuple[str, ...]
     first: int
     about_member: bool
@@ -119,6 +123,7 @@ class Kind(str):
         shape: Shape = Shape.PLAIN,
         *,
         label: str = "",
+        word: str = "",
         words: tuple[str, ...] = (),
         first: int = 0,
         about_member: bool = False,
@@ -138,6 +143,7 @@ class Kind(str):
             "family": family,
             "shape": shape,
             "label": label or name,
+            "word": word or identifier(name),
             "words": words,
             "first": first,
             "about_member": about_member,
@@ -176,6 +182,13 @@ class Kind(str):
         return lists_member or bool(self.points_to) or self.is_hash or self.is_range
 
 
+@cache
+def identifier(name: str) -> str:
+    """A name as a word of an expression, without the number in it: ``Entry 0`` is ``entry``, ``crc-32`` ``crc32``."""
+    return re.sub(r"[^a-z0-9]+", "_", _NUMBER.sub("", name.lower().replace("-", ""))).strip("_")
+
+
+_NUMBER = re.compile(r"\b\d[\d,]*\b")
 _DECLARED: dict[str, Kind] = {}
 _VALUES = (None, Role.EXTENT, Role.DIGEST, Role.NAME)
 

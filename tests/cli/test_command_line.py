@@ -13,7 +13,7 @@ from inspector.cli.parser import COMMANDS, options_of
 from inspector.cli.run import CommandParser, command_parser
 from tests.cli.running import Run
 
-CHOSEN = {"help": "list", "completion": "bash"}
+CHOSEN = {"schema": "check", "help": "list", "completion": "bash"}
 """The one word of commands that take none but theirs."""
 
 
@@ -38,7 +38,7 @@ def _given(action: argparse.Action) -> list[str]:
             CommandParser(add_help=False, exit_on_error=False)._get_values(action, [str(value)])
         except argparse.ArgumentError:
             continue
-        return [action.option_strings[-1], str(value)]
+        return [action.option_strings[-1], *[str(value)] * (action.nargs if isinstance(action.nargs, int) else 1)]
     raise LookupError(action.option_strings)
 
 

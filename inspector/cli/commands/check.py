@@ -7,11 +7,12 @@ the whole object.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -66,6 +67,11 @@ OPTIONS = (
         help="also write a report to hand over: FILE.html or FILE.pdf; a file of that name is replaced",
     ),
     Option("--redact", action="store_true", help="of the report: without names and without content"),
+    Option(
+        "--format",
+        choices=("sarif", "junit", "github"),
+        help="print what watches over builds: SARIF, the XML of JUnit, or annotations of GitHub Actions",
+    ),
     Option("--readers", action="store_true", help="also say what each known reader makes of each archive (see trace)"),
     PROGRESS,
     JSON,
@@ -77,12 +83,13 @@ def run(options: argparse.Namespace) -> int:
     """Check every location and return the exit status: that of the worst one."""
     if options.by_checksum:
         return _run_by_checksum(options)
-    kind = ReportKind.JSON if options.json else ReportKind.TEXT
+    kind = ReportKind.JSON if options.json or options.format else ReportKind.TEXT
     progress = Progress()
     report = _report_file(options)
     worst, checked, left_out = WorstStatus(), 0, 0
     skipped: list[str] = []
-    coloured = not options.json and wants_colour(sys.stdout)
+    coloured = kind is ReportKind.TEXT and wants_colour(sys.stdout)
+    objects: list[dict[str, Any]] = []
     targets = (replace(target, readers=options.readers) for target in _targets(options, skipped))
     # What was read from standard input is in this process only.
     workers = 1 if STANDARD_INPUT in options.locations else 0
@@ -99,8 +106,15 @@ def run(options: argparse.Namespace) -> int:
                 continue
             checked += 1
             worst.add(status_of(outcome.result.state, options.strict))
+            if options.format:
+                objects.append(json.loads(outcome.report))
+                continue
             emit(painted_report(outcome.report) if coloured else outcome.report)
             flush()
+        if options.format:
+            from inspector.cli.machines import MACHINES  # most checks are read by people
+
+            emit(MACHINES[options.format](objects, strict=options.strict))
     if report is not None:
         with ProgressBar(progress):
             report.write(progress)
