@@ -31,8 +31,9 @@ def samples() -> list[Path]:
 
 def manual_pages() -> list[Path]:
     """The pages of the manual, in the order of reading."""
-    names = "window terminal readers experiments replays findings causes s3 formats rca caf taco datas3t"
-    return [path for name in names.split() if (path := resource("manual", f"{name}.md")).is_file()]
+    names = "window terminal readers experiments replays findings causes s3 library own-format"
+    every = f"{names} formats rca caf taco datas3t".split()
+    return [path for name in every if (path := resource("manual", f"{name}.md")).is_file()]
 
 
 def page_text(path: Path) -> str:

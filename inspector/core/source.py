@@ -30,6 +30,10 @@ class SourceError(Exception):
         super().__init__(strip_credentials(message))
 
 
+class MissingError(SourceError):
+    """There is nothing of that name."""
+
+
 class HiddenError(SourceError):
     """Whether there is anything is not told to whoever asks: S3 answers 403 for what is missing, too."""
 

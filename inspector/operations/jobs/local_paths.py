@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from inspector.core.names import visible
-from inspector.core.source import SourceError
+from inspector.core.source import MissingError, SourceError
 from inspector.sources.local.disk_calls import unusable
 from inspector.sources.web.address import is_remote
 
@@ -23,9 +23,9 @@ def local_path(location: str) -> Path:
     except (OSError, ValueError) as error:  # a name too long, or with a NUL
         raise SourceError(unusable(location, error)) from error
     if leads_nowhere:
-        raise SourceError(f"{visible(location)} is a symbolic link whose target does not exist.")
+        raise MissingError(f"{visible(location)} is a symbolic link whose target does not exist.")
     if not there:
-        raise SourceError(f"{visible(location)} does not exist.")
+        raise MissingError(f"{visible(location)} does not exist.")
     return path
 
 

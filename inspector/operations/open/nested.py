@@ -84,19 +84,26 @@ def _decoded(source: Source, progress: Progress) -> Opened | None:
 
 
 def _content(archive: Opened, name: str, label: str, progress: Progress) -> Source:
-    decoder, members, wanted = archive.decoder, archive.members, encoded(name)
+    members, wanted = archive.members, encoded(name)
     found = [index for index in range(len(members)) if members.path(index) == wanted]
     found = found or [index for index in range(len(members)) if visible(members.path(index)) == name]
-    if len(found) != 1 or decoder is None:
+    if len(found) != 1:
         why = f"{grouped(len(found))} members are" if found else "no member is"
         raise SourceError(f"{visible(label)} cannot be opened: {why} called {visible(name)}.")
-    member = members[found[0]]
-    if not member.readable or member.marks & SPECIAL:
+    return content_of(archive, members[found[0]], label, progress)
+
+
+def content_of(archive: Opened, member: Member, label: str, progress: Progress) -> Source:
+    """The decoded content of a member, to be read anywhere; unpacked first if it is compressed.
+
+    Raises SourceError and Cancelled.
+    """
+    if archive.decoder is None or not member.readable or member.marks & SPECIAL:
         raise SourceError(f"{visible(label)} cannot be opened: it is no file whose bytes are in the archive.")
     if is_stored(archive.source, member):
         return SplicedSource(archive.source, member.spans, label)
     try:
-        kept = _kept(decoder.read(archive, member.index, progress), label)
+        kept = _kept(archive.decoder.read(archive, member.index, progress), label)
     except MemberError as error:
         raise SourceError(f"{visible(label)} cannot be opened. {error}") from error
     kept.doubt = doubt_of(archive.source)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.program.progress import Progress, cancelling
-from inspector.core.source import SourceError
+from inspector.core.source import MissingError, SourceError
 from inspector.sources.s3.address import SCHEME, Address, parse
 from inspector.sources.s3.client import Client, client_for
 from inspector.sources.s3.connection import Attempt, Connection
@@ -88,7 +88,7 @@ def _open(
                 raise
     found = S3Prefix(client, address, log, sparing=sparing, holders=holders)
     if not found.exists() and address.key:
-        raise SourceError(f"{visible(address.location)} does not exist, neither as an object nor as a prefix.")
+        raise MissingError(f"{visible(address.location)} does not exist, neither as an object nor as a prefix.")
     return found
 
 
