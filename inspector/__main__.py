@@ -20,6 +20,8 @@ NO_SCREEN = (
     "picture; list, dump, check and cat work in the terminal."
 )
 
+NO_WINDOW = "The window needs PySide6, which is not installed: pip install PySide6-Essentials. Commands work without."
+
 WRITING_COMMANDS = ("create", "append", "extract", "repair")
 """Sub-commands that only report on standard output; of all others, the output is the result."""
 
@@ -115,8 +117,14 @@ def _run_window(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
             return tried.returncode
         os.environ[FORMAT_FILES] = os.pathsep.join(map(os.path.abspath, options.format_file))
     gc.disable()  # what is imported stays; the application collects when it is idle
-    with exit_on_interrupt():
-        from inspector.gui.app import app
+    try:
+        with exit_on_interrupt():
+            from inspector.gui.app import app
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "PySide6":
+            raise
+        print(f"{parser.prog}: {NO_WINDOW}", file=sys.stderr)
+        return 2
 
     if options.screenshot is not None:
         return app.screenshot(options.screenshot, options.locations, compare=options.compare)

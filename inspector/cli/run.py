@@ -28,6 +28,9 @@ from inspector.sources.web.address import enter, is_web, read_only, without_quer
 REPORT_VARIABLE = "ARCHIVE_INSPECTOR_REPORT"
 """The environment variable that names the file a crash report is written to."""
 
+_LIBRARIES = {"boto3": "An s3:// location", "botocore": "An s3:// or https:// location"}
+"""What can be left out of an installation, and what needs it then."""
+
 _LOG = Log(__name__)
 
 
@@ -157,12 +160,22 @@ def _run_parsed(name: str, options: argparse.Namespace) -> int:
         complain(str(error))
         return UNREADABLE
     except Exception as error:  # noqa: BLE001 - a bug: its message may quote anything, so it is not shown
+        if missing := _missing_library(error):
+            complain(missing)
+            return UNREADABLE
         _LOG.debug("it failed because of a bug", exc_info=True)
         report_bug(error)
         return UNREADABLE
     finally:
         signal.signal(signal.SIGTERM, before)
     return status or FINE
+
+
+def _missing_library(error: Exception) -> str:
+    """What to install, as a sentence; empty where something else is wrong."""
+    library = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    needs = _LIBRARIES.get(library)
+    return f"{needs} needs {library}, which is not installed: pip install {library}." if needs else ""
 
 
 def _expected() -> tuple[type[Exception], ...]:

@@ -113,7 +113,7 @@ def _replaced(path: Path, _: Random) -> None:
     path.with_name("copy").replace(path)
 
 
-@pytest.mark.parametrize("step", [pytest.param(23, id="every 23"), in_the_sweep(5, name="every 5")])
+@pytest.mark.parametrize("step", [pytest.param(23, id="every 23"), in_the_sweep(3, name="every 3")])
 @pytest.mark.parametrize(
     "change",
     [_foreign_behind, _foreign_inside, _cut, _intent_damaged, _intent_gone, _replaced],

@@ -206,3 +206,20 @@ def test_a_reader_that_stops_early_does_not_hide_what_was_wrong(
 
 def test_a_reader_that_stops_early_does_not_make_sound_what_was_not_checked(sample: Sample) -> None:
     assert cut_off("check", sample("two-chunks.rca"), sample("journey.caf")) == (141, b"")
+
+
+@pytest.mark.parametrize(
+    ("missing", "arguments", "said"),
+    [
+        ("boto3", ["list", "s3://bucket/a.caf"], "An s3:// location needs boto3, which is not installed"),
+        ("botocore", ["list", "https://localhost:1/a.caf"], "An s3:// or https:// location needs botocore"),
+        ("PySide6", ["--screenshot", "out.png"], "The window needs PySide6, which is not installed"),
+    ],
+)
+def test_a_library_that_is_missing_is_named(tmp_path: Path, missing: str, arguments: list[str], said: str) -> None:
+    absent = f"import sys; sys.modules[{missing!r}] = None"
+    script = f"{absent}; from inspector.__main__ import main; sys.exit(main({arguments!r}))"
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -14,7 +14,7 @@ from tests.patience import PATIENCE
 Sample = Callable[[str], Path]
 PREPARE = """
 import importlib, logging.handlers, multiprocessing.shared_memory, os, pkgutil, platform, signal, sys, uuid
-import boto3, botocore.httpsession, charset_normalizer, isal.igzip, msgspec, numpy, platformdirs, xxhash, zstandard
+import boto3, botocore.httpsession, isal.igzip, msgspec, numpy, platformdirs, xxhash, zstandard
 import distributed
 from PySide6 import QtCore, QtGui, QtNetwork, QtWidgets
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LIBRARIES = frozenset(
     (
         *("zstandard", "boto3", "botocore", "s3transfer", "urllib3", "numpy", "isal", "xxhash"),
-        *("charset_normalizer", "distributed", "dask", "sqlite3"),
+        *("distributed", "dask", "sqlite3"),
     )
 )
 """What decodes, and what reaches S3."""

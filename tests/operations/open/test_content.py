@@ -27,6 +27,9 @@ Sample = Callable[[str], Path]
         (b"\0\1\2\3", None),
         (b"text with a NUL\0", None),
         (b"\x80\x05\x95\x1f\x00\x00\x00", None),
+        ("Grüße aus Köln".encode("latin-1"), "cp1252"),
+        (b"mostly text, \x81 is no letter of Windows", "latin-1"),
+        (bytes(range(0x80, 0x100)), None),
     ],
 )
 def test_the_encoding_of_text(sample: bytes, encoding: str | None) -> None:
