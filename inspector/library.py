@@ -421,12 +421,12 @@ class Members:
     @property
     def sizes(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
         """Decoded sizes in bytes."""
-        return _joined(each.stored_sizes() if each.sizes is None else each.sizes for each in self._columns())
+        return _joined((each.stops, each.starts) if each.sizes is None else (each.sizes, 0) for each in self._columns())
 
     @property
     def stored(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
         """Sizes in the archive, in bytes."""
-        return _joined(each.stored_sizes() for each in self._columns())
+        return _joined((each.stops, each.starts) for each in self._columns())
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -435,10 +435,12 @@ class Members:
         return [archive.verdict(index) for archive in archives for index in range(len(archive.members))]
 
 
-def _joined(columns: Iterator[Any]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+def _joined(columns: Iterator[tuple[Any, Any]]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """The differences of pairs of columns, none below 0, one after another."""
     import numpy as np  # most programs ask for no columns
 
-    parts = [np.array(each, dtype=np.uint64) for each in columns]
+    pairs = [(np.asarray(stops, np.uint64), np.asarray(starts, np.uint64)) for stops, starts in columns]
+    parts = [np.where(stops > starts, stops - starts, 0).astype(np.uint64) for stops, starts in pairs]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.uint64)
 
 

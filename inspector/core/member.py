@@ -236,10 +236,6 @@ class Members:
         """The stored size of a member, in bytes."""
         return max(0, self.stops[index] - self.starts[index])
 
-    def stored_sizes(self) -> list[int]:
-        """The stored size of each member, in bytes."""
-        return [max(0, each) for each in map(sub, self.stops, self.starts)]
-
     def head_of(self, index: int) -> int:
         """Where the archive's own record of a member begins, -1 if there is none."""
         return -1 if self.heads is None else self.heads[index]

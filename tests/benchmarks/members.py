@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+import inspector
 from inspector.core.program.progress import Progress
+from inspector.operations.open.listing import load
 from inspector.operations.protocol.views import SortKey
 from inspector.operations.session.archive_session import ArchiveSession
 from tests.benchmarks import inputs
@@ -20,7 +22,13 @@ SEARCHED = 1 << 30
 
 def rows(folder: Path) -> Iterator[Row]:
     """See measure.Row."""
-    session = ArchiveSession(str(inputs.caf(folder, COUNT)))
+    path = inputs.caf(folder, COUNT)
+    yield Row(
+        f"open {COUNT:,} members by the library, with their sizes / as commands do",
+        *paired(lambda: load(str(path), Progress(), sparing=True), lambda: len(inspector.open(path).members.sizes)),
+        1.1,
+    )
+    session = ArchiveSession(str(path))
     session.decode(Progress())
     starts = np.arange(COUNT, dtype=np.uint64)
     sizes = np.random.default_rng(1).integers(0, 2**40, COUNT, dtype=np.uint64)
