@@ -59,7 +59,7 @@ class Repair:
     ``old`` is what the format found in that file's place; None where there was nothing, and there must be nothing still
     when it is written. ``along`` are files that a salvage writes beside the new archive, and
     ``outcomes`` says what becomes of each member in it. ``unsearched``: the search for members ended before the file,
-    so there may be more than it names.
+    so there may be more than it names. ``remains`` says in a sentence what is wrong with what it writes.
     """
 
     code: str
@@ -77,6 +77,7 @@ class Repair:
     along: tuple[Companion, ...] = ()
     outcomes: Outcomes | None = None
     unsearched: bool = False
+    remains: str = ""
 
     def __post_init__(self) -> None:
         if self.loses and self.lossless:

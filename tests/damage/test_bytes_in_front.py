@@ -214,3 +214,82 @@ def test_where_the_first_byte_may_be_one_of_the_first_member_that_is_in_doubt() 
     assert archive.findings[0].code == Cause.INSERTED_BYTES
     assert unwrapped(archive) == data
     assert archive.verdict(0) is Verdict.DOUBTFUL
+
+
+# ---- several archives in a file -------------------------------------------------------------------------------------
+
+
+def test_parts_that_are_damaged_are_named_and_the_status_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sound, broken = sample("two-resets-spec.rca"), sample("flipped-blob-byte.rca")
+    archive = sample("plain.zip")
+    flipped = archive[:60] + bytes((archive[60] ^ 255,)) + archive[61:]
+    monkeypatch.chdir(tmp_path)
+    for name, data, status, place in (
+        ("a.rca", sound + broken, 1, f"That at bytes {len(sound):,} to {len(sound + broken) - 1:,} is itself damaged"),
+        ("b.rca", broken + sound, 1, f"That at bytes 0 to {len(broken) - 1:,} is itself damaged"),
+        ("c.zip", flipped + sample("two-entries.tacozip"), 1, "That at bytes 0 to 5,656 is itself damaged"),
+        ("d.rca", sound + sound, 0, ""),
+    ):
+        Path(name).write_bytes(data)
+        assert run_command(["repair", name, "--accept", "split-archives", "--to", f"{name}.new"]) == status, name
+        said = capsys.readouterr().out
+        assert place in said
+        assert ("itself damaged" in said) == bool(status)
+        run_command(["check", name])
+        assert place in capsys.readouterr().out
+
+
+def test_an_archive_beside_another_is_not_passed_over_in_silence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rca, archive, tar = sample("two-resets-spec.rca"), sample("plain.zip"), sample("plain.tar")
+    monkeypatch.chdir(tmp_path)
+    for name, data, others in (
+        ("a.zip", rca + archive, [(0, len(rca))]),
+        ("b.zip", tar + archive, [(0, len(tar))]),
+        ("c.tar", tar + archive, [(len(tar), len(tar + archive))]),
+        (
+            "d.zip",
+            NOISE["300 bytes"] + rca + rca + archive,
+            [(300, 300 + len(rca)), (300 + len(rca), 300 + 2 * len(rca))],
+        ),
+        ("e.zip", b"#!/bin/sh\n" + bytes(90) + archive, []),
+        ("f.zip", archive, []),
+    ):
+        Path(name).write_bytes(data)
+        status = run_command(["extract", name, "--to", f"{name}.out"])
+        said = capsys.readouterr().err
+        assert (status, said.count("Another archive is in the file")) == (bool(others), len(others)), name
+        assert all(f"{name}!/@{start}-{stop}" in said for start, stop in others)
+    assert run_command(["extract", "a.zip", "COLLECTION.json", "--to", "one"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_all_archives_in_front_of_another_are_named() -> None:
+    rca, archive, noise = sample("two-resets-spec.rca"), sample("plain.zip"), NOISE["300 bytes"]
+    data = noise + rca + noise + archive + noise + sample("journey.caf")
+    found = checked(Memory("x.caf", data))
+    said = found.findings[0].message
+    assert f"x.caf!/@300-{300 + len(rca)}" in said
+    assert f"x.caf!/@{600 + len(rca)}-{600 + len(rca + archive)}" in said
+
+
+def test_a_copy_without_headers_is_not_called_without_error_where_two_archives_are_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    broken = sample("flipped-blob-byte.rca")
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n\r\n"
+    Path("a.tacozip").write_bytes(head + broken + sample("two-entries.tacozip"))
+    assert run_command(["repair", "a.tacozip", "--to", "b.tacozip"]) == 1
+    said = capsys.readouterr().out
+    assert "has no error" not in said
+    assert "2 archives joined in one file" in said
+    assert f"That at bytes 0 to {len(broken) - 1:,} is itself damaged" in said
+    assert Path("b.tacozip").read_bytes() == Path("a.tacozip").read_bytes()[len(head) :]
+
+
+def sample(name: str) -> bytes:
+    return resource("samples", name).read_bytes()

@@ -235,10 +235,11 @@ def _saves(repair: Repair) -> str:
 
 def _status(planned: Plan, options: argparse.Namespace) -> int:
     """Whether all is right afterwards; what a repair or a salvage leaves behind unasked is not all."""
-    if planned.state.fine:
+    remains = planned.saves and planned.salvage is not None and planned.salvage.remains
+    if planned.state.fine and not remains:
         unasked = (each for each in planned.repairs if each.code not in options.accept)
         return NOT_SOUND if any(each.loses for each in unasked) else FINE
-    whole = planned.salvage is not None and not planned.salvage.loses
+    whole = planned.salvage is not None and not (planned.salvage.loses or planned.salvage.remains)
     return FINE if options.to and whole else NOT_SOUND
 
 

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from inspector.core.archive import Archive
+from inspector.core.archive import Archive, Emitter
 from inspector.core.cause import SPLIT_CODE, Cause, FoundCause, wrong
+from inspector.core.finding import Severity, first_sentence
 from inspector.core.format import Format
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress, Quiet
@@ -36,6 +37,8 @@ _LOOK_BYTES = 4_096
 """Looking at a place counts as reading so many bytes at least."""
 _ENOUGH = 1 << 62
 """What a look may read: it is counted, and ends by itself."""
+PROGRAMS = (b"#!", b"MZ", b"\x7fELF")
+"""How what extracts itself begins."""
 _WINDOW_BYTES = 1 << 20
 _OVERLAP = 256
 
@@ -146,14 +149,44 @@ def _begun(source: Source, at: int) -> str:
     return next((kind for kind, known in _formats().items() if known.damage().begins(source, at)), "")
 
 
-def archive_in(source: Source, span: Span, progress: Progress) -> Part | None:
-    """The first archive that is found in these bytes, or begins in them; None too where they are too many to search.
+def archives_in(source: Source, span: Span, progress: Progress) -> Sequence[Part]:
+    """The archives in the first ``MAX_SEARCHED_BYTES`` of these bytes; what begins there, where none is whole.
 
-    Raises SourceError and Cancelled.
+    Those inside others are left out, and those behind ``MAX_PARTS``. Raises SourceError and Cancelled.
     """
-    found = archives(SplicedSource(source, [span], source.name), progress, MAX_SEARCHED_BYTES).parts
-    first = next(iter(sorted(found, key=lambda each: not each.whole)), None)
-    return first and first._replace(start=span.start + first.start, stop=span.start + first.stop)
+    every = archives(SplicedSource(source, [span], source.name), progress, MAX_SEARCHED_BYTES).parts
+    found: list[Part] = []
+    for each in [each for each in every if each.whole] or every[:1]:
+        if not found or each.start >= found[-1].stop - span.start:
+            found.append(each._replace(start=span.start + each.start, stop=span.start + each.stop))
+    return found[:MAX_PARTS]
+
+
+def beside(archive: Archive, progress: Progress) -> Sequence[Part]:
+    """The archives in what a decoded one has in front of it or behind it. Raises SourceError and Cancelled."""
+    source = archive.source
+    ends = {
+        span for each in wrong(archive) for span in each.spans if each.member is None and span.size >= MIN_REST_BYTES
+    }
+    outside = [span for span in sorted(ends) if (span.start == 0) != (span.stop == source.size)]
+    if not outside or source.read(0, len(max(PROGRAMS, key=len))).startswith(PROGRAMS):
+        return ()
+    return [part for span in outside for part in archives_in(source, span, progress)]
+
+
+def faults(source: Source, parts: Sequence[Part], progress: Progress) -> str:
+    """Which of these archives have errors, as sentences; empty where none has any. Raises SourceError and Cancelled."""
+    said = []
+    for part in parts:
+        known = _formats()[part.kind]
+        trial = Archive(SplicedSource(source, [Span(part.start, part.stop)], source.name), known.name, known.title, ())
+        known.decode(trial.source, Emitter(trial), Quiet(progress.advance))
+        known.check(trial, Emitter(trial), Quiet(progress.advance))
+        first = next((each for each in trial.findings if each.severity is Severity.ERROR), None)
+        if first is not None:
+            where = f"That at bytes {part.start:,} to {part.stop - 1:,} is itself damaged"
+            said.append(f"{where} (places are counted from its beginning): {first_sentence(first.message)}")
+    return " ".join(said)
 
 
 # ---- archives in any bytes -------------------------------------------------------------------------------------------
@@ -285,13 +318,15 @@ def joined(archive: Archive, progress: Progress) -> FoundCause | None:
         if newer is not None and not newer.certain:
             first = "There is a whole archive at the beginning, and a longer one that lists it goes on after it."
     addresses = " and ".join([f"{name}{address(part)}" for part in parts if not part.old][:4])
+    harm = faults(archive.source, [part for part in parts if not part.old], progress)
+    more = f"{', and more' if len(parts) > 8 else ''}. {rest} {harm}".rstrip().replace("  ", " ")
     message = (
-        f"{first} They are {places}{', and more' if len(parts) > 8 else ''}.{f' {rest}' if rest else ''} Each can be "
+        f"{first} They are {places}{more} Each can be "
         f"listed, opened and extracted by itself as {addresses or f'{name}!/@START-STOP'}; repair --to COPY "
         "splits them into files."
     )
     spans = tuple(Span(part.start, part.stop) for part in parts)
-    return FoundCause(Cause.JOINED, message, spans, tuple(wrong(archive)), (_split(archive, parts, rest),))
+    return FoundCause(Cause.JOINED, message, spans, tuple(wrong(archive)), (_split(archive, parts, rest, harm),))
 
 
 def address(part: Part) -> str:
@@ -299,8 +334,11 @@ def address(part: Part) -> str:
     return f"!/@{part.start}-{part.stop}"
 
 
-def _split(archive: Archive, parts: Sequence[Part], rest: str) -> Repair:
-    """Write the first archive to the copy and every other one beside it; ``rest`` says what belongs to none."""
+def _split(archive: Archive, parts: Sequence[Part], rest: str, harm: str) -> Repair:
+    """Write the first archive to the copy and every other one beside it.
+
+    ``rest`` says what belongs to none, and ``harm`` which of them are damaged.
+    """
     first, *others = parts
     suffixes = [suffix for kind in _formats() for suffix in _suffixes_of(kind)]
     ending = next((each for each in suffixes if archive.source.name.endswith(each)), "")
@@ -323,6 +361,7 @@ def _split(archive: Archive, parts: Sequence[Part], rest: str) -> Repair:
         content=_content(archive, first),
         lossless="" if loses else "Every byte of the file is in one of them.",
         along=along,
+        remains=harm,
     )
 
 

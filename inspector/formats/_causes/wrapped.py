@@ -22,16 +22,24 @@ from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats import damage_of, format_of
 from inspector.formats._causes.encodings import ENCODINGS, NOT_CONVERTED, Convert, is_utf8
 from inspector.formats._causes.identity import AWS_CHUNK, BYTE_ORDERS, CHUNK, FORM, HEADERS, RESPONSE, reordered
-from inspector.formats._causes.joined import MAX_SEARCHED_BYTES, address, archive_in, name_of
+from inspector.formats._causes.joined import (
+    MAX_SEARCHED_BYTES,
+    PROGRAMS,
+    address,
+    archives_in,
+    faults,
+    joined_parts,
+    name_of,
+)
 from inspector.formats._damage import is_text
 
+MAX_NAMED = 8
+"""Archives in front of another that are named."""
 MAX_CHUNKS = 1_000_000
 """Chunks of a transfer that are joined again."""
 _HEAD_BYTES = 16 << 10
 _LINE_BYTES = 256
 _BOM = b"\xef\xbb\xbf"
-_PROGRAMS = (b"#!", b"MZ", b"\x7fELF")
-"""How what extracts itself begins."""
 
 
 class Kept(SplicedSource):
@@ -129,8 +137,17 @@ def copy_of(
     along = tuple(Companion(suffix, "", copied(found, 0, found.size)) for suffix, found in beside if found is not None)
     if VERDICTS.index(Verdict.VERIFIED) in inside.verdicts:
         claim = ""
+    parts = joined_parts(inside, progress) if wrong(inside) else ()
+    remains = ""
+    if parts:
+        named, harm = "; ".join(each.words for each in parts[:MAX_NAMED]), faults(source, parts, progress)
+        remains = f"What is written are {len(parts):,} archives joined in one file: {named}. {harm}".rstrip()
+        proof = "Only what the title names is left out."
     lossless = "" if claim else proof
-    return Repair(code, title, codes, (), claim, content=content, lossless=lossless, along=along, outcomes=fates)
+    said = None if remains else fates
+    return Repair(
+        code, title, codes, (), claim, content=content, lossless=lossless, along=along, outcomes=said, remains=remains
+    )
 
 
 class _FirstError(Exception):
@@ -160,7 +177,7 @@ def in_front(archive: Archive, progress: Progress) -> FoundCause | None:
     if len(places) > 1:
         return _several(archive, places)
     following = source.read(start, _HEAD_BYTES)
-    if data.startswith(_PROGRAMS) or (data == _BOM and not following.isascii() and is_utf8(following)):
+    if data.startswith(PROGRAMS) or (data == _BOM and not following.isascii() and is_utf8(following)):
         return None  # a program extracts itself, and where all was made text more than the mark was put in front
     precede, size = verb(start, "precedes", "precede"), in_bytes(start)
     first, who = f"{size} {precede} the archive", "What wrote them is not known."
@@ -175,9 +192,10 @@ def in_front(archive: Archive, progress: Progress) -> FoundCause | None:
     elif not any(any(each) for each in blocks(source, 0, start)):
         first = f"{size} of zeros {precede} the archive"
         who = "Room was reserved for them, or a copy was written too far into the file."
-    other = archive_in(source, Span(0, start), progress)
-    if other is not None:
-        who = f"Among them begins {other.words}: open it as {name_of(archive)}{address(other)}."
+    others = archives_in(source, Span(0, start), progress)
+    if others:
+        listed = "; ".join(f"{each.words}, to open as {name_of(archive)}{address(each)}" for each in others[:MAX_NAMED])
+        who = f"Among them {verb(len(others), 'is', 'are')} {listed}{', and more' if len(others) > MAX_NAMED else ''}."
     repair = copy_of(
         archive,
         Kept(source, [Span(start, source.size)]),
@@ -187,14 +205,14 @@ def in_front(archive: Archive, progress: Progress) -> FoundCause | None:
         progress,
         f"The archive begins at byte {start:,}. Its structure says so, and no digest of a member does.",
     )
-    if repair is not None and (other is not None or start > MAX_SEARCHED_BYTES):
-        loses = () if other is None else (f"{other.words[0].upper()}{other.words[1:]}.",)
-        repair = replace(repair, loses=loses, lossless="", unsearched=other is None)
+    if repair is not None and (others or start > MAX_SEARCHED_BYTES):
+        loses = tuple(f"{each.words[0].upper()}{each.words[1:]}." for each in others)
+        repair = replace(repair, loses=loses, lossless="", unsearched=not others)
     done = f"tail -c +{start + 1}" if repair is None else "repair --to COPY"
     them = "it" if data == _BOM else verb(start, "it", "them")
     proof = "" if repair is None else f", which has no error without {them}"
     what = f"; cut off what precedes it: {done} does that."
-    if other is not None:
+    if others:
         what = f": scan {name_of(archive)} --extract FOLDER writes out each of them."
     message = f"{first}{proof}. {who} The archive itself begins at byte {start:,}{what}"
     repairs = tuple(filter(None, (repair,)))

@@ -87,7 +87,8 @@ def repair_end(archive: Archive, whole: bool) -> Iterator[Repair]:
     loses = (what,) if lost else ()
     edit = Edit(title, (Patch(start, old, new),), size, start + len(new))
     lossless = "" if loses or claim else "Zeros are written after the last member, where there were only zeros."
-    yield Repair("tar-write-end", title, frozenset((found.code,)), loses, claim, edit, lossless=lossless)
+    buried = lost if found.code == "tar-truncated-header" else 0
+    yield Repair("tar-write-end", title, frozenset((found.code,)), loses, claim, edit, lossless=lossless, buried=buried)
 
 
 def repair_headers(

@@ -6,6 +6,8 @@ from collections.abc import Container, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from inspector.core.archive import Archive, CappedFindings, Emitter
 from inspector.core.field import Field
 from inspector.core.finding import Severity
@@ -14,7 +16,7 @@ from inspector.core.kinds import Kind
 from inspector.core.names import brief
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.pieces import Piece, PieceSource, PieceTable, RepeatedSource
-from inspector.core.program.progress import Progress
+from inspector.core.program.progress import Progress, Quiet
 from inspector.core.source import Source, expect, is_remote, is_sparing
 from inspector.core.span import Span
 from inspector.formats._kinds import DATA_SECTION
@@ -60,6 +62,7 @@ from inspector.formats._zip.records import (
     LOCAL_SIZE,
     MAX_MEMBERS,
     TACO_SUFFIXES,
+    LocalFile,
     central_headers,
     codec_of,
     form_of,
@@ -67,6 +70,7 @@ from inspector.formats._zip.records import (
     read_local,
     zip64,
 )
+from inspector.formats._zip.strays import MAX_UNPACKED_BYTES, Scanner
 
 if TYPE_CHECKING:  # annotations only
     from inspector.core.repair import Content, Repair
@@ -76,6 +80,8 @@ MIN_BULK_BYTES = 1 << 18
 """Smaller directories are read one header at a time, without numpy."""
 _NARROW_DESCRIPTOR_BYTES = 16
 """The size of the longest data descriptor with sizes of 4 bytes."""
+MAX_RATIO = 64
+"""Members whose sizes are recorded after their data are unpacked to so many times the file, with 1 GiB more."""
 _MIN_ZIP64_BYTES = 4
 """The least size of an extra field with ZIP64 information."""
 
@@ -329,17 +335,20 @@ def _report_descriptor(emitter: Emitter, directory: Directory, index: int, data:
 def _list_local_files(source: Source, emitter: Emitter, directory: Directory, start: int, progress: Progress) -> int:
     """Add a member for each local header from ``start`` on; returns where they end."""
     progress.begin("Reading local headers", source.size)
-    at = start
-    for found in islice(local_files(source, start), MAX_MEMBERS):
-        if found.sizes is None:
+    most = MAX_UNPACKED_BYTES + MAX_RATIO * source.size
+    at, scanner = start, Scanner(source, Quiet(progress.advance), left=most)
+    for found in islice(_following(scanner, start, measure=not is_sparing(source)), MAX_MEMBERS):
+        local, name, begin, (stored, size) = found.local, found.name, found.begin, found.sizes or (0, 0)
+        if found.sizes is None and not found.proved:
+            ended = f" The search for its end stopped after {in_bytes(most)} of members were read."
             emitter.report(
                 codes.SIZE_UNKNOWN,
-                f"The size of {brief(found.name)} is unknown: it is recorded only after its data and in the missing "
-                "central directory. Neither this member nor those after it can be listed.",
+                f"The size of {brief(name)} is unknown: it is recorded only after its data and in the missing "
+                "central directory. Neither this member nor those after it can be listed."
+                f"{ended if scanner.left <= 0 else ''}",
                 Span(found.head, source.size),
             )
             return found.head
-        local, name, begin, (stored, size) = found.local, found.name, found.begin, found.sizes
         index, extra_at = len(directory.members), found.head + LOCAL_SIZE + len(name)
         report_extra(emitter, found.extra, ExtraPlace(extra_at, name, index, local=True))
         report_name(emitter, name, local.flags, (found.head + LOCAL_SIZE, extra_at), index)
@@ -349,6 +358,21 @@ def _list_local_files(source: Source, emitter: Emitter, directory: Directory, st
         at = min(found.stop, source.size)
         progress.advance(at - progress.done)
     return at
+
+
+def _following(scanner: Scanner, start: int, *, measure: bool) -> Iterator[LocalFile]:
+    """The local files from ``start`` on; ``measure``: where only a data descriptor has its size, up to that."""
+    at: int | None = start
+    while at is not None:
+        start, at = at, None
+        for found in local_files(scanner.source, start):
+            asked = measure and found.sizes is None and scanner.left > 0
+            whole = scanner.member(found.head) if asked else None
+            if whole is not None and whole.proved:
+                at = whole.stop
+                yield replace(whole, descriptor=at - whole.begin - whole.local.stored)
+            else:
+                yield found
 
 
 # ---- a plain ZIP -----------------------------------------------------------------------------------------------------

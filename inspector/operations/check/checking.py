@@ -23,7 +23,7 @@ from inspector.core.repair import Repair
 from inspector.core.source import Source, SourceError, expect, is_sparing
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, diagnose
-from inspector.formats._causes.joined import MIN_REST_BYTES, archive_in
+from inspector.formats._causes.joined import MIN_REST_BYTES, archives_in
 from inspector.formats.datas3t.check import summary
 from inspector.operations.check.digest_check import check_manifests
 from inspector.operations.check.name_rules import report_names
@@ -388,8 +388,8 @@ def offered(archive: Opened, progress: Progress) -> tuple[Repair, ...]:
 
 def _cuts_an_archive(source: Source, repair: Repair, progress: Progress) -> bool:
     """Whether a whole archive is among the bytes that a repair cuts off."""
-    found = archive_in(source, repair.cut, progress) if repair.cut.size >= MIN_REST_BYTES else None
-    return found is not None and found.whole
+    found = archives_in(source, repair.cut, progress) if repair.cut.size >= MIN_REST_BYTES else ()
+    return any(each.whole for each in found)
 
 
 def _is_changed_throughout(archive: Opened) -> bool:

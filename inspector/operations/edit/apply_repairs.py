@@ -105,7 +105,7 @@ def _row(plan: Plan, repair: Repair) -> RepairRow:
         repair.loses,
         repair.claim,
         spans,
-        repair.lossless,
+        repair.lossless and f"{repair.lossless} {repair.remains}".strip(),
         _why_consent(plan, repair),
     )
 
@@ -185,6 +185,7 @@ def _lost(repairs: Iterable[Repair]) -> tuple[str, ...]:
         for sentence in (
             *(f"Lost: {words}" for words in repair.loses),
             *((f"Assumed: {repair.claim}",) if repair.claim else ()),
+            *((repair.remains,) if repair.remains else ()),
         )
     )
 

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
 
+from inspector.core.archive import Archive
 from inspector.core.finding import Severity, brief
 from inspector.core.format import MemberMetadata
 from inspector.core.limits import LARGE_MEMBER
 from inspector.core.member import FOLDER, HOLES, MISPLACED, SHARED, SPECIAL, Codec, Member
 from inspector.core.names import collision_keys, visible
 from inspector.core.numbers import count, grouped, rounded
-from inspector.core.program.progress import Progress
+from inspector.core.program.progress import Progress, Quiet
 from inspector.operations.extract.selection import MemberSelection, has_invisible, parts_of, refusal, with_number
 from inspector.operations.jobs.unfinished import unfinished_message
 from inspector.operations.open.reading import CLAIMED, ELSEWHERE, notes
@@ -92,12 +93,16 @@ class Planner:
         self._inflating = 0
         self.unfinished: list[tuple[Parts, Unfinished]] = []
         self._visited: set[int] = set()
+        self._others: list[str] = []
 
     def run(self, progress: Progress) -> None:
         """Examine every member and its target path. Raises SourceError and Cancelled."""
         progress.begin("Planning the extraction", 2 * sum(len(each.members) for each in self._selections), "members")
         for batch in self.batches:
             self._classify(batch, progress)
+        for each in self._selections:
+            if each.is_all and each.archive.findings:
+                self._others += _beside(each.archive, Quiet(progress.advance))
         self._find_unfinished(())
         for batch in self.batches:
             files, batch.files = batch.files, array("Q")
@@ -307,10 +312,11 @@ class Planner:
 
     def damage(self) -> list[str]:
         """What is wrong with archives of which all members are selected, so that something may be missing."""
-        found = []
-        for archive, members in ((each.archive, each.members) for each in self._selections):
-            wrong = (each for each in archive.findings if each.severity is Severity.ERROR and each.member is None)
-            first = next(wrong, None) if len(members) == len(archive.members) else None
+        found = [*self._others]
+        for each in self._selections:
+            archive = each.archive
+            errors = (some for some in archive.findings if some.severity is Severity.ERROR and some.member is None)
+            first = next(errors, None) if each.is_all else None
             if first is not None:
                 known = "Not all of the archive could be read" if archive.cut_short else "The archive is damaged"
                 found.append(f"{known}, so something may be missing. {brief(first)}")
@@ -326,3 +332,15 @@ class Planner:
         archives = sum(each.archive.source.size for each in self._selections)
         if size > 10 * archives + (1 << 30):
             yield f"The members need {rounded(size)}, although the archive has only {rounded(archives)}."
+
+
+def _beside(archive: Archive, progress: Progress) -> list[str]:
+    """The archives in front of one and behind it, each as a sentence. Raises SourceError and Cancelled."""
+    from inspector.formats._causes.joined import address, beside, name_of  # a sound archive needs none of it
+
+    found = beside(archive, progress)
+    return [
+        f"Another archive is in the file, and its members are not extracted: {each.words}. It can be extracted as "
+        f"{visible(name_of(archive))}{address(each)}."
+        for each in found
+    ]

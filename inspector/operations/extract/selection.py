@@ -65,6 +65,11 @@ class MemberSelection(Struct, frozen=True):
     folder: bytes
     members: Sequence[int]
 
+    @property
+    def is_all(self) -> bool:
+        """Whether all members of the archive are selected."""
+        return len(self.members) == len(self.archive.members)
+
     def path(self, member: int) -> bytes:
         """A member's path, with ``folder``."""
         return self.folder + self.archive.members.path(member)

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from inspector.core.format import MemberError
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
 from inspector.operations.check.checking import state_of
+from inspector.operations.edit.plan_repairs import plan
 from inspector.operations.open.opening import Opened
 from tests.formats.archives import assert_covered, checked
-from tests.formats.tar.tar_building import content
+from tests.formats.tar.tar_building import build, content
 from tests.formats.tar.tar_damage import KINDS, Case, case
 
 QUICK = 12 * len(KINDS)
@@ -97,3 +99,14 @@ def test_a_sound_state_is_never_said_of_fewer_members() -> None:
         if made.states == frozenset((State.SOUND,)):
             archive = checked(BytesSource(made.data, "made.tar"))
             assert (archive.findings, len(archive.members)) == ([], len(made.whole))
+
+
+def test_a_header_that_is_cut_off_is_only_written_over_with_consent() -> None:
+    data = BytesSource(build([("a", b"1" * 600), ("b", b"2" * 600)])[: 3 * 512 + 200], "x.tar")
+    asked = plan(checked(data), Progress())
+    assert ([each.code for each in asked.repairs], [each.code for each in asked.waiting]) == ([], ["tar-write-end"])
+    assert asked.waiting[0].loses
+    allowed = plan(checked(data), Progress(), ("tar-write-end",))
+    assert [each.code for each in allowed.repairs] == ["tar-write-end"]
+    copied = plan(checked(data), Progress(), in_place=False)
+    assert [each.code for each in copied.repairs] == ["tar-write-end"]

@@ -289,3 +289,20 @@ def test_no_more_members_are_listed_than_memory_allows(monkeypatch: pytest.Monke
 )
 def test_recognised_by_content(data: bytes, expected: ProbeResult) -> None:
     assert plain_zip.FORMAT.probe(BytesSource(data)) is expected
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_streamed_archive_without_its_directory_is_listed_by_where_the_data_ends(
+    method: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {f"{each}.txt": f"hello {each} ".encode() * 400 for each in range(8)}
+    data = written(files, streamed=True, method=method)
+    data = data[: data.index(b"PK\1\2")]
+    archive = opened(data)
+    assert {each.path.decode(): content(archive, each.index) for each in archive.members} == files
+    cut = opened(data[:-30])
+    assert (len(cut.members), codes(cut)) == (7, {"zip-size-unknown", "zip-no-central-directory"})
+    assert not any("stopped" in each.message for each in cut.findings)
+    for limit in ("MAX_UNPACKED_BYTES", "MAX_RATIO"):
+        monkeypatch.setattr(f"inspector.formats._zip.decode.{limit}", 0)
+    assert "The search for its end stopped after 0 bytes of members were read." in opened(data).findings[0].message
