@@ -139,10 +139,14 @@ def test_several_archives_are_listed_and_the_worst_decides(run: Run, sample: Sam
 
 
 def test_names_alone_are_for_other_programs(run: Run, sample: Sample) -> None:
-    status, out, _ = run("list", "--names", sample("journey.caf"), sample("plain.zip"))
+    one, other = sample("journey.caf"), sample("plain.zip")
+    status, out, _ = run("list", "--names", one)
     assert status == 0
     assert out.splitlines()[:2] == ["readme.txt", "photos/tile_0001.png"]
-    assert len(out.splitlines()) == 8 + 4
+    status, several, _ = run("list", "--names", one, other)
+    assert status == 0
+    assert several.splitlines()[:8] == [f"{one}!/{name}" for name in out.splitlines()]
+    assert [line.startswith(f"{other}!/") for line in several.splitlines()[8:]] == [True] * 4
 
 
 def test_dump_of_a_bucket_is_one_object_a_range(run: Run, sample: Sample) -> None:

@@ -50,8 +50,9 @@ def test_the_steps_are_told_as_json_and_what_they_leave_is_written(run: Run, arc
     *shown, _, written = objects(out)
 
     assert status == 1
-    assert written == {"written": str(new), "sha256": hashlib.sha256(new.read_bytes()).hexdigest()}
-    told = [{key: value for key, value in each.items() if key not in ("step", "sentence")} for each in shown]
+    digest = hashlib.sha256(new.read_bytes()).hexdigest()
+    assert written == {"source": str(archive), "written": str(new), "sha256": digest}
+    told = [{key: value for key, value in each.items() if key not in ("source", "step", "sentence")} for each in shown]
     digest = hashlib.sha256(data.read_bytes()).hexdigest()
     assert told[0] == {"do": "insert", "offset": 100, "file": "data", "size": 76_800, "sha256": digest}
     assert told[1:3] == [{"do": "delete", "start": 16, "stop": 32}, {"do": "duplicate", "start": 5, "stop": 50}]

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.running import Run, objects
 
-STEP = ["n", "depth", "action", "span", "value", "decision", "ok"]
+STEP = ["source", "n", "depth", "action", "span", "value", "decision", "ok"]
 END = ["reader", "accepts", "members", "stopped_at", "message"]
 
 

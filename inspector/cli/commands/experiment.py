@@ -109,7 +109,8 @@ def _show(experiment: Experiment, report: CheckReport, written: list[tuple[str, 
     steps = count(len(experiment.steps), "step")
     say(f"{name}: {steps}, {in_bytes(view.base_size)} become {view.size:,}; nothing is written to it.")
     for number, step in enumerate(experiment.steps, 1):
-        show({"step": number, "sentence": str(step), **step_object(step)}, f"  {number:>3}  {step}")
+        found = {"source": report.location, "step": number, "sentence": str(step), **step_object(step)}
+        show(found, f"  {number:>3}  {step}")
     if report.format is None and report.archives:
         report = replace(report, sentence=UNKNOWN)
     text = f"With {'this' if len(experiment.steps) == 1 else 'these'} {steps}{as_text(report).removeprefix(name)}"
@@ -117,7 +118,10 @@ def _show(experiment: Experiment, report: CheckReport, written: list[tuple[str, 
     show(found, (painted_report(text) if wants_colour(sys.stdout) else text).removesuffix("\n"))
     for target, digest in written:
         what = f": {in_bytes(view.size)}, SHA-256 {digest}" if digest else ""
-        show({"written": target, "sha256": digest or None}, f"Written to {visible(target)}{what}.")
+        show(
+            {"source": report.location, "written": target, "sha256": digest or None},
+            f"Written to {visible(target)}{what}.",
+        )
 
 
 # ---- steps ---------------------------------------------------------------------------------------------------------

@@ -27,7 +27,9 @@ _HEADING = f"{'size':>14}  {'stored':>14}  {'codec':<8}  {'digest':<22}  {'offse
 
 OPTIONS = (
     Option("locations", metavar="LOCATION", nargs="+", help=A_LOCATION_TO_READ),
-    Option("--names", action="store_true", help="print the names alone, one a line"),
+    Option(
+        "--names", action="store_true", help="print the names alone, one a line; of several archives as ARCHIVE!/NAME"
+    ),
     Option(
         "--quick",
         action="store_true",
@@ -94,7 +96,11 @@ def _lines_of(part: LocationPart, options: argparse.Namespace) -> _Lines:
     """How the members of a part are printed."""
     if options.json:
         return partial(_objects, f'{{"source": {quoted(part.label)}, "path": ')
-    return partial(_names if options.names else _rows, f"{visible(part.key)}/" if part.key else "")
+    folder = f"{visible(part.key)}/" if part.key else ""
+    if options.names:  # of several archives as they can be opened in: OUTER!/MEMBER
+        several = len(options.locations) > 1
+        return partial(_names, f"{visible(part.label)}!/" if several else folder)
+    return partial(_rows, folder)
 
 
 def _write(part: LocationPart, lines: _Lines, *, quick: bool) -> None:

@@ -149,7 +149,7 @@ def run(options: argparse.Namespace) -> int:
     _show(replay, options, report, matrix)
     if options.to:
         words = f"Written to {visible(options.to)}: {in_bytes(shown.size)}, SHA-256 {digest}."
-        show({"written": options.to, "sha256": digest}, words)
+        show({"source": options.location, "written": options.to, "sha256": digest}, words)
     return FINE if report is None else status_of(str(report.state or UNCHECKED), strict=False)
 
 
@@ -211,7 +211,7 @@ def _show(replay: Replay, options: argparse.Namespace, report: CheckReport | Non
         lines = [f"  {title}{'; then it waits for the disk' if step.synced else ''}"]
         if new:
             lines += [f"      old  {_hex(old, step.size - step.new)}", f"      new  {_hex(new, step.size)}"]
-        show(_write_object(number, step, old, new), *lines)
+        show({"source": options.location} | _write_object(number, step, old, new), *lines)
     for note in view.notes:
         say(f"  {visible(note)}")
     if report is not None:
@@ -221,7 +221,7 @@ def _show(replay: Replay, options: argparse.Namespace, report: CheckReport | Non
         show(as_object(report) | place, painted_report(text) if wants_colour(sys.stdout) else text)
     if matrix is not None and options.json:
         for row in matrix.rows:
-            show(_crash_object(row, matrix))
+            show({"source": options.location} | _crash_object(row, matrix))
     elif matrix is not None:
         for line in matrix_lines(matrix):
             say(line)

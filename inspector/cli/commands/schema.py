@@ -85,7 +85,7 @@ Entry = _shape("Entry", index=int, offset=int, length=int, used=bool, pointing=s
 Side = _shape("Side", path=str | None, spans=Spans, value=Any)
 Amount = _shape("Amount", archives=int, bytes=int)
 Created = _shape("Created", source=str, members=int, bytes=int)
-Written = _shape("Written", written=str, sha256=str | None)
+Written = _shape("Written", source=str, written=str, sha256=str | None)
 
 SHAPES: dict[str, tuple[type, ...]] = {
     "list": (
@@ -154,7 +154,7 @@ SHAPES: dict[str, tuple[type, ...]] = {
         ),
     ),
     "trace": (
-        _shape("Step", n=int, depth=int, action=str, span=Span | None, value=Any, decision=str, ok=bool),
+        _shape("Step", source=str, n=int, depth=int, action=str, span=Span | None, value=Any, decision=str, ok=bool),
         _shape("Traced", source=str, **_READER),
     ),
     "experiment": (
@@ -163,6 +163,7 @@ SHAPES: dict[str, tuple[type, ...]] = {
             dict.fromkeys(("offset", "bit", "start", "stop", "size", "random"), int)
             | dict.fromkeys(("first", "second"), Span)
             | dict.fromkeys(("bytes", "fill", "file", "sha256", "damage"), str),
+            source=str,
             step=int,
             sentence=str,
             do=str,
@@ -173,6 +174,7 @@ SHAPES: dict[str, tuple[type, ...]] = {
     "replay": (
         _shape(
             "ReplayWrite",
+            source=str,
             write=int,
             kind=str,
             offset=int,
@@ -186,6 +188,7 @@ SHAPES: dict[str, tuple[type, ...]] = {
         _shape("ReplayPoint", _READERS, source=str, state=State | None, at=str, base_size=int, size=int, **_CHECKED),
         _shape(
             "Crash",
+            source=str,
             crash=str,
             state=str,
             repair=str,

@@ -75,10 +75,10 @@ def _one(part: LocationPart, options: argparse.Namespace) -> bool:
     archive = part.archive
     reader = reader_named(archive.decoder, options.reader)
     say(f"{visible(part.label)}: {reader.title}, {reader.kind}\n  {reader.about}")
-    digits = max(4, len(f"{archive.source.size:x}"))
+    digits, source = max(4, len(f"{archive.source.size:x}")), quoted(part.label)
 
     def told(step: Step) -> None:
-        emit(_step_json(step) if options.json else _line(step, digits))
+        emit(_step_json(source, step) if options.json else _line(step, digits))
 
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
         found = trace(archive.source, reader, told, progress, options.member)
@@ -108,9 +108,9 @@ def _reads(found: Trace, size: int) -> Sequence[str]:
     return (f"{made}; {in_bytes(twice)} read twice, {in_bytes(never)} never read",)
 
 
-def _step_json(step: Step) -> str:
+def _step_json(source: str, step: Step) -> str:
     span = "null" if step.span is None else f"[{step.span.start}, {step.span.stop}]"
     return (
-        f'{{"n": {step.n}, "depth": {step.depth}, "action": {quoted(step.action)}, "span": {span}, '
+        f'{{"source": {source}, "n": {step.n}, "depth": {step.depth}, "action": {quoted(step.action)}, "span": {span}, '
         f'"value": {json_text(step.value)}, "decision": {quoted(step.decision)}, "ok": {json.dumps(step.ok)}}}\n'
     )

@@ -124,7 +124,7 @@ MENUS = (
             Action("ask_location", "Open &Location…", ("Ctrl+L",), "Open a path, or an address on S3 or on the web",
                 "archives.ask_location"),
             Action("browse", "&Browse S3…", ("Ctrl+B",), "List buckets and prefixes", "archives.browse"),
-            Action("try_format_file", "Try a Format &File…", (),
+            Action("try_format_file", "&Try a Format File…", (),
                 "Open archives with the format that a Python file describes: it is run, until the window is closed",
                 "archives.try_format_file"),
             Action("paste_locations", "Open &Pasted Path", (K.Paste,), "Open paths in the clipboard",
