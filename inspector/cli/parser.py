@@ -75,6 +75,11 @@ COMMANDS = {
         "entropy --blocks 8 photos.caf",
         reads_standard_input=True,
     ),
+    "coverage": Command(
+        "show which keys the ranges of datas3t datasets have, from their names alone",
+        "coverage weather",
+        not_sound="ranges overlap, or do not fit the service's list",
+    ),
     "scan": Command(
         "find archives and fragments of them in any bytes: disk images, rescued files, several in one file",
         "scan photos.caf",

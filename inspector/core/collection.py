@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from itertools import accumulate
 from typing import NamedTuple
 
 from inspector.core.finding import Finding
+
+
+class Fate(StrEnum):
+    """What the names of a dataset tell of an upload to it.
+
+    SUPERSEDED: a later upload holds exactly its keys and those of others; REPEATED: a later one has the same keys.
+    UNFINISHED: the tar or what describes it is missing, so the upload is in progress, or was given up.
+    """
+
+    LIVE = "live"
+    SUPERSEDED = "superseded"
+    REPEATED = "repeated"
+    UNFINISHED = "unfinished"
 
 
 class Range(NamedTuple):
     """One archive of a dataset: the datapoints with the keys ``first`` to ``last``, inclusive.
 
     ``location`` is where the archive is, ``beside`` where its metadata or index is (empty if there is none), ``name``
-    its own name, ``size`` its size in bytes.
+    its own name, ``size`` its size in bytes. ``upload`` is the counter of the later layout, None without one;
+    ``modified`` is in seconds since 1970, 0 if unknown. ``by`` is the upload that holds its keys as well, see Fate.
     """
 
     dataset: str
@@ -21,15 +38,20 @@ class Range(NamedTuple):
     location: str
     beside: str
     size: int
+    upload: int | None = None
+    modified: float = 0.0
+    fate: Fate = Fate.LIVE
+    by: int | None = None
 
 
 class Overlap(NamedTuple):
-    """The keys ``first`` to ``last``, inclusive, that range number ``later`` shares with an earlier range."""
+    """The keys ``first`` to ``last``, inclusive, that range number ``later`` shares with number ``other``."""
 
     finding: Finding
     later: int
     first: int
     last: int
+    other: int
 
 
 class Orphan(NamedTuple):
@@ -39,6 +61,15 @@ class Orphan(NamedTuple):
     first: int
     last: int
     name: str
+    upload: int | None = None
+    modified: float = 0.0
+
+
+def gaps_between(firsts: Sequence[int], lasts: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The keys, inclusive, between ranges that are sorted by their first key."""
+    for reached, first in zip(accumulate(lasts, max), firsts[1:], strict=False):
+        if first > reached + 1:
+            yield reached + 1, first - 1
 
 
 class Collection(NamedTuple):

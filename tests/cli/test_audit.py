@@ -218,3 +218,9 @@ def test_what_could_not_be_read_is_not_counted_as_read(run: Run, place: Path, mo
     assert "  3 files, 0 B read in " in out
     assert "  unreadable, or of no known format: 3, " in out
     assert last["summary"]["done"]["bytes"] == 0
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_keys_that_no_range_of_a_dataset_has_are_told(run: Run, sample: Callable[[str], Path]) -> None:
+    status, out, _ = run(sample("weather-gap"))
+    assert (status, "No range of the dataset weather has the keys 3 to 6." in out) == (0, True)

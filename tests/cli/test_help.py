@@ -28,6 +28,7 @@ def folder(tmp_path: Path, sample: Sample, run: Run, monkeypatch: pytest.MonkeyP
     ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copyfile(sample(source), tmp_path / name)
+    shutil.copytree(sample("weather"), tmp_path / "weather")
     (tmp_path / "readme.txt").write_bytes(b"Read me.")
     monkeypatch.chdir(tmp_path)
     assert run("create", "caf", "made.caf", "readme.txt", "--catalog", "catalogue.sqlite")[0] == 0

@@ -57,6 +57,7 @@ LINES = {
     ],
     "audit": ["."],
     "scan": ["journey.caf"],
+    "coverage": ["weather", "weather-later"],
     "entropy": ["two-chunks.rca"],
     "formats": [""],
 }

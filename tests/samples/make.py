@@ -268,16 +268,27 @@ def bucket(dataset: str, *ranges: tuple[int, int], lost: int | None = None, rows
     return objects
 
 
-def later_bucket() -> Files:
+def later_bucket(first: int = 1, last: int = 3, upload: int = 7, lines: int = 12) -> Files:
     """The objects as later versions of the service lay them out: an index of 16 bytes a datapoint beside the tar."""
-    tar, rows = writers.datarange(1, [("txt", readings(key, 12)) for key in range(1, 4)])
-    sizes = [len(readings(key, 12)) for key in range(1, 4)]
+    contents = [readings(key, lines) for key in range(first, last + 1)]
+    tar, rows = writers.datarange(first, [("txt", each) for each in contents])
+    sizes = map(len, contents)
     index = b"".join(
         struct.pack(">QH", int(row["begin_offset"]), 1) + size.to_bytes(6, "big")
         for row, size in zip(rows, sizes, strict=True)
     )
-    name = f"datas3t/weather/dataranges/{1:020d}-{3:020d}-{7:012d}"
+    name = f"datas3t/weather/dataranges/{first:020d}-{last:020d}-{upload:012d}"
     return {f"{name}.tar": tar, f"{name}.index": index}
+
+
+def live_bucket() -> Files:
+    """What the later service leaves: an aggregate and its two parts, and uploads repeated, half there, and at odds."""
+    files: Files = {}
+    for first, last, upload, lines in ((1, 2, 1, 3), (3, 4, 2, 3), (1, 4, 3, 3), (5, 6, 4, 3), (5, 6, 5, 3)):
+        files |= later_bucket(first, last, upload, lines)
+    files |= later_bucket(11, 12, 8, 3) | later_bucket(11, 12, 9, 4)
+    (tar, data), _ = later_bucket(7, 8, 6).items()
+    return files | {tar: data}
 
 
 def tars() -> tuple[dict[str, Files | bytes], dict[str, Files | bytes]]:
@@ -292,6 +303,7 @@ def tars() -> tuple[dict[str, Files | bytes], dict[str, Files | bytes]]:
     }
     tests: dict[str, Files | bytes] = {
         "weather-gap": bucket("weather", (1, 2), (7, 8)),
+        "weather-live": live_bucket(),
         "weather-overlap": bucket("weather", (1, 3), (3, 4)),
         "weather-no-metadata": bucket("weather", (1, 2), lost=1),
         "pax.tar": writers.plain_tar(long, tarfile.PAX_FORMAT),

@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
 def _audited(options: argparse.Namespace, results: Results, worst: WorstStatus) -> Summary:
     """Check what is left to check, and with ``--json`` print the result of each archive."""
     progress, skipped, done, read = Progress(), list[str](), 0, 0
-    plan = Plan((options.location,), options.quick, connection_of(options))
+    plan = Plan((options.location,), options.quick, connection_of(options), datasets=True)
     # No progress bar appears between lines that are printed.
     bar = ProgressBar(progress, log_interval_s=_LOG_INTERVAL_S)
     with nullcontext() if options.json and sys.stdout.isatty() else bar:

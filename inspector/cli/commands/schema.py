@@ -35,6 +35,7 @@ Counts = dict[str, int]
 State = Literal["sound", "warning", "torn", "damaged", "unreadable"]
 Severity = Literal["error", "warning", "info"]
 Change = Literal["changed", "added", "removed", "moved", "renamed"]
+RangeFate = Literal["live", "superseded", "repeated", "unfinished", "orphan", "missing", "other size"]
 Hex = str
 
 
@@ -291,6 +292,22 @@ SHAPES: dict[str, tuple[type, ...]] = {
         ),
     ),
     "entropy": (_shape("Stretch", source=str, span=Span, entropy=float, classes=dict[str, float], exact=bool),),
+    "coverage": (
+        _shape(
+            "Range",
+            source=str,
+            dataset=str,
+            name=str,
+            keys=Span,
+            bytes=int,
+            state=RangeFate,
+            by=int | None,
+            modified=float | None,
+        ),
+        _shape(
+            "Dataset", source=str, dataset=str, ranges=int, bytes=int, keys=Span, gaps=Spans, overlaps=Spans, wasted=int
+        ),
+    ),
     "formats": (_shape("Format", name=str, title=str, suffixes=list[str], limitations=list[str]),),
 }
 """What each command prints on a line with ``--json``: one of these objects."""

@@ -21,20 +21,20 @@ DIGITS = 20
 RANGE_FOLDERS = ("datapoints", "dataranges")
 """The folders of a dataset that contain ranges."""
 
-_OBJECT = re.compile(r"(\d+)-(\d+)(-\d+)?\.tar", re.ASCII)
+_OBJECT = re.compile(r"(\d+)-(\d+)(?:-(\d+))?\.tar", re.ASCII)
 _DATAPOINT = re.compile(rb"(\d{1,40})(\.[^/]*)?")
 
 
 class RangeName(Struct, frozen=True):
     """``<from>-<to>.tar``, or ``<from>-<to>-<counter>.tar`` in the later layout.
 
-    ``regular`` is whether both keys have 20 digits, ``counted`` whether a counter follows them.
+    ``regular`` is whether both keys have 20 digits; ``upload`` is the counter, None without one.
     """
 
     first: int
     last: int
     regular: bool
-    counted: bool = False
+    upload: int | None = None
 
 
 def base_name(name: str) -> str:
@@ -52,7 +52,8 @@ def range_name(name: str) -> RangeName | None:
     found = _OBJECT.fullmatch(base_name(name))
     if found is None or len(found[0]) > 200:
         return None
-    return RangeName(int(found[1]), int(found[2]), len(found[1]) == len(found[2]) == DIGITS, bool(found[3]))
+    upload = int(found[3]) if found[3] else None
+    return RangeName(int(found[1]), int(found[2]), len(found[1]) == len(found[2]) == DIGITS, upload)
 
 
 def key_overflows(name: bytes) -> bool:

@@ -43,6 +43,11 @@ METADATA_MISSING = error(
     "There is neither metadata nor an index beside the tar.",
     "Write it again only if you trust the tar: nothing else proves its content.",
 )
+INDEX_MISSING = warning(
+    "datas3t-metadata-missing",
+    "There is no index beside the tar of an upload.",
+    "Wait if the upload is in progress, or ask the service whether the range is live.",
+)
 METADATA_DAMAGED = error(
     "datas3t-metadata-damaged",
     "The metadata cannot be read.",
@@ -56,12 +61,12 @@ RECORDS_NOT_READ = warning(
 METADATA_ORPHAN = warning(
     "datas3t-metadata-orphan",
     "The tar that the metadata describes is not beside it.",
-    "Upload the tar again, or remove the metadata.",
+    "Upload the tar again, unless its upload is in progress.",
 )
 METADATA_ORPHAN_IN_DATASET = error(
     "datas3t-metadata-orphan",
     "The tar that the metadata describes is missing from its dataset.",
-    "Upload the tar again, or remove the metadata.",
+    "Upload the tar again, unless its upload is in progress.",
 )
 METADATA_ROW = error(
     "datas3t-metadata-row",
@@ -108,7 +113,7 @@ INDEX_DAMAGED = error("datas3t-index-damaged", "The index cannot be read.", _NEW
 INDEX_ORPHAN = warning(
     "datas3t-index-orphan",
     "The tar that the index describes is not beside it.",
-    "Upload the tar again, or remove the index.",
+    "Upload the tar again, unless its upload is in progress.",
 )
 INDEX_COUNT = error("datas3t-index-count", "The index does not have one row per datapoint.", _NEW_INDEX)
 INDEX_CUT = error("datas3t-index-cut", "The index ends inside a row.", _NEW_INDEX)
@@ -125,7 +130,27 @@ RECOVERED = info(
 RANGE_OVERLAP = error(
     "datas3t-range-overlap",
     "Two ranges of a dataset hold the same keys.",
-    "Find out which range is right, and remove the other.",
+    "Keep both until you know which range is right.",
+)
+UPLOAD_OVERLAP = warning(
+    "datas3t-range-overlap",
+    "Two uploads to a dataset hold the same keys, and neither replaces the other.",
+    "Ask the service which range is live, and keep both until then.",
+)
+RANGE_SUPERSEDED = info(
+    "datas3t-range-superseded",
+    "Another upload holds the same keys.",
+    "Keep both until the service's list says which range is live.",
+)
+RANGE_CONFLICT = error(
+    "datas3t-range-conflict",
+    "Two ranges of a dataset hold different contents under one key.",
+    "Ask the service which range is live, and compare both with their origin.",
+)
+DATASET_NAME = warning(
+    "datas3t-dataset-name",
+    "The service cannot import a dataset whose name contains .tar.",
+    "Upload it under another name before an import is needed.",
 )
 RANGE_GAP = info("datas3t-range-gap", "Keys are missing between two ranges of a dataset.")
 

@@ -236,6 +236,12 @@ def headers_of(archive: Archive, first: int, last: int) -> Iterator[Span]:
                 yield Span(*headers(records.members, index)).clipped(0, archive.source.size)
 
 
+def members_by_key(archive: Archive, first: int, last: int) -> dict[int, int]:
+    """The members of a decoded range with the keys ``first`` to ``last`` (inclusive)."""
+    keys = archive.detail.keys if isinstance(archive.detail, RangeRecords) else ()
+    return {key: index for index, key in enumerate(keys) if key is not None and first <= key <= last}
+
+
 def member_with(archive: Archive, key: int) -> int | None:
     """The first member of a decoded range with this key, or None."""
     records = archive.detail

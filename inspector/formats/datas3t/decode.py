@@ -78,7 +78,7 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     records = _read_records(source, emitter)
     if not records.found and not records.unread:
         emitter.report(
-            codes.METADATA_MISSING,
+            codes.INDEX_MISSING if _is_upload(source) else codes.METADATA_MISSING,
             f"The metadata is missing: neither {METADATA} nor {INDEX} exists beside "
             f"{visible(base_name(source.name))}. No offsets and no hashes are recorded for its datapoints. The missing "
             "file is separate from the tar, so there are no bytes to show.",
@@ -108,10 +108,14 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     check_index(emitter, records)
 
 
+def _is_upload(source: Source) -> bool:
+    """Whether it is named as the later layout names its uploads."""
+    named = range_name(source.name)
+    return named is not None and named.upload is not None
+
+
 def _read_records(source: Source, emitter: Emitter) -> RangeRecords:
     """The files beside the tar, read. One that cannot be fetched is reported as UNREADABLE."""
-    named = range_name(source.name)
-    is_later_layout = named is not None and named.counted
     records = RangeRecords()
     rows = _read(source, emitter, records, METADATA, lambda data: metadata_rows(metadata_json(data)))
     records.described, records.rows = rows is not None, rows or Rows()
@@ -120,7 +124,7 @@ def _read_records(source: Source, emitter: Emitter) -> RangeRecords:
         records.metadata = visible(PurePath(records.found[METADATA].name).name)
     for suffix, error in records.hidden.items():
         # Each layout has one of the two files, and either gives all the offsets.
-        if not records.found or suffix == (INDEX if is_later_layout else METADATA):
+        if not records.found or suffix == (INDEX if _is_upload(source) else METADATA):
             _report_unfetched(emitter, records, suffix, error)
     return records
 

@@ -23,7 +23,7 @@ from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
-from inspector.formats.datas3t.codes import RANGE_OVERLAP
+from inspector.formats.datas3t import range_name
 from inspector.operations.audit.results import Results
 from inspector.operations.audit.targets import archives_in, seen_of
 from inspector.operations.check.checking import (
@@ -37,7 +37,7 @@ from inspector.operations.check.checking import (
 from inspector.operations.check.report import RENDERED, as_object
 from inspector.operations.jobs.process_pool import ProcessPool, TaskFailure
 from inspector.operations.jobs.subprogress import CHECKING, SubProgress, map_with_progress, subprogresses
-from inspector.operations.open.collection import open_collection
+from inspector.operations.open.collection import open_collection, overlap_type
 from inspector.operations.open.location import MAX_REMOTE_READS
 from inspector.operations.protocol.audit_views import MAX_STORED_FINDINGS, NO_ARCHIVE, UNCHECKED, Amount, Result
 from inspector.operations.protocol.check_views import CheckTarget, ReportKind
@@ -101,7 +101,8 @@ def examine(job: Job, progress: Progress, see: Callable[[CheckReport], None] = l
     if target.readers:
         report = with_readers(report, SubProgress(progress, progress.done, progress.done))
     if target.overlaps:
-        report = with_finding(report, RANGE_OVERLAP.finding(target.overlaps))
+        named = range_name(target.location)
+        report = with_finding(report, overlap_type(named.upload if named else None).finding(target.overlaps))
     see(report)
     return outcome_of(job, report, time.perf_counter() - start)
 

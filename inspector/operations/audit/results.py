@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
+from inspector.formats.datas3t.codes import RANGE_GAP
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, UNCHECKED, WAITING, Amount, Query, Result
 from inspector.operations.protocol.check_views import CheckTarget
@@ -297,7 +298,7 @@ class Summary(Struct, frozen=True):
 
     ``others`` are no archives. ``kinds`` are the most frequent errors and warnings, each with its severity, its code
     and the number of archives that have it, ``worst`` the worst archives (at most MAX_WORST),
-    ``wrong`` how many have anything wrong.
+    ``wrong`` how many have anything wrong, ``gaps`` are datasets where nothing but keys is missing.
     """
 
     states: dict[str, Amount]
@@ -307,6 +308,7 @@ class Summary(Struct, frozen=True):
     worst: tuple[Result, ...]
     wrong: int
     run: Run
+    gaps: tuple[Result, ...] = ()
 
     @property
     def all(self) -> Amount:
@@ -335,6 +337,9 @@ def summary(results: Results, run: Run) -> Summary:
         tuple(worst),
         sum(amount.files for state, amount in states.items() if state not in _FINE),
         run,
+        tuple(
+            results.results(f"WHERE code = '{RANGE_GAP.code}' AND {RANK} < 2 ORDER BY location LIMIT ?", (MAX_WORST,))
+        ),
     )
 
 
@@ -361,6 +366,7 @@ def as_text(summed: Summary) -> str:
     if run.done.files and run.seconds > 0:
         speed = f": {run.done.files / run.seconds:,.1f} files and {rounded(int(run.done.size / run.seconds))} a second"
     lines.append(f"  {count(run.done.files, 'file')}, {rounded(run.done.size)} read in {run.seconds:,.1f} s{speed}")
+    lines += [f"{visible(each.location)}: {each.sentence}" for each in summed.gaps]
     lines += [f"  {severity} in {count(archives, 'archive')}: {code}" for severity, code, archives in summed.kinds]
     for each in summed.worst:
         code = f" [{each.code}]" if each.code else ""

@@ -184,7 +184,7 @@ def _with_overlaps(files: Sequence[CheckTarget]) -> Iterator[CheckTarget]:
 
     So a result is not reused once a range was added that overlaps, or removed.
     """
-    sentences = overlapping(each.name.rpartition("/")[2] for each in files)
+    sentences = overlapping((each.name.rpartition("/")[2], "".join(each.beside)) for each in files)
     for each in files:
         sentence = sentences.get(each.name.rpartition("/")[2], "")
         stamp = each.stamp + _OVERLAP_STAMP + _digest(sentence).hex() if sentence else each.stamp

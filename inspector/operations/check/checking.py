@@ -27,9 +27,10 @@ from inspector.formats._causes.joined import MIN_REST_BYTES, archives_in
 from inspector.formats.datas3t.check import summary
 from inspector.operations.check.digest_check import check_manifests
 from inspector.operations.check.name_rules import report_names
+from inspector.operations.check.sharing import compare_shared
 from inspector.operations.check.tracing import compare_readers
-from inspector.operations.jobs.subprogress import CHECKING, map_with_progress, subprogresses
-from inspector.operations.open.collection import OVERLAP, collection_in
+from inspector.operations.jobs.subprogress import CHECKING, SubProgress, map_with_progress, subprogresses
+from inspector.operations.open.collection import OVERLAPS, collection_in
 from inspector.operations.open.location import Location, NoRangeError, open_location
 from inspector.operations.open.nested import open_nested
 from inspector.operations.open.opening import Opened, decode_anew, decoded, not_read
@@ -89,7 +90,8 @@ def check_location(
         with cancelling(progress):
             opened = open_location(location, connection, seen=seen, place=place)
     except NoRangeError as error:  # a folder whose ranges are all missing, as the files that describe them show
-        return _unopened(location, State.DAMAGED, error.collection.findings, judgement(State.DAMAGED, str(error)))
+        state = state_from(frozenset(), error.collection.findings)
+        return _unopened(location, state, error.collection.findings, judgement(state, str(error)))
     except SourceError as error:
         return unreadable(location, str(error))
     if not quick:
@@ -112,9 +114,9 @@ def read_names(location: str, connection: Connection = DEFAULT) -> CheckReport:
     if collection is None:
         return unreadable(location, f"{visible(location)} has no ranges any more.")
     findings = (*collection.findings, *(each.finding for each in collection.overlaps))
-    errors = [each.message for each in findings if each.severity is Severity.ERROR]
-    state = State.DAMAGED if errors else State.SOUND
-    said = errors or [each.message for each in findings] or [f"{collection.title} without gaps."]
+    state = state_from(frozenset(), findings)
+    said = [each.message for each in sorted(findings, key=lambda each: each.severity.rank)]
+    said = said or [f"{collection.title} without gaps."]
     return _unopened(location, state, findings, judgement(state, said[0]))
 
 
@@ -136,6 +138,7 @@ def check_opened(location: str, opened: Location, progress: Progress) -> CheckRe
         map_with_progress(progress, CHECKING, opened.sizes, partial(_check_one, opened), opened.max_parallel_reads)
     ):
         opened.open(at)
+    compare_shared(opened, SubProgress(progress, progress.done, progress.done))
     return report_of(location, opened, summary(opened.archives))
 
 
@@ -280,13 +283,14 @@ def _readers_of(archive: Opened, progress: Progress) -> tuple[ReaderRow, ...]:
 
 
 def with_finding(report: CheckReport, finding: Finding) -> CheckReport:
-    """A report with one more error, which the archive alone does not show; what could not be read stays unreadable."""
+    """A report with one more finding that the archive alone does not show; what could not be read stays unreadable."""
     report = replace(report, findings=(*report.findings, finding))
     if report.state is State.UNREADABLE:
         return report
-    fine = report.state is None or report.state.fine
-    sentence = judgement(State.DAMAGED, finding.message) if fine else f"{report.sentence} {finding.message}"
-    return replace(report, state=State.DAMAGED, sentence=sentence)
+    state = state_from(frozenset(), (finding,))
+    if report.state is None or report.state.rank < state.rank:
+        return replace(report, state=state, sentence=judgement(state, finding.message))
+    return replace(report, sentence=f"{report.sentence} {finding.message}")
 
 
 def judgement(state: State, why: str) -> str:
@@ -310,7 +314,7 @@ def state_of(archives: Iterable[Opened]) -> State:
 def own_state(archive: Opened) -> State:
     """The state of one range by itself, without findings that come from the names of other ranges."""
     others = frozenset(map(id, archive.given_findings))
-    own = [each for each in archive.findings if each.code != OVERLAP and id(each) not in others]
+    own = [each for each in archive.findings if each.code not in OVERLAPS and id(each) not in others]
     return _state_of(archive, own)
 
 

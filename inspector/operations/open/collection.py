@@ -6,21 +6,25 @@ the later layout is ``datas3t/<name>/dataranges/<from>-<to>-<counter>.tar`` and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Collection as Some
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
 from inspector.core.archive import MAX_FINDINGS_PER_KIND, Archive
-from inspector.core.collection import Collection, Orphan, Overlap, Range
-from inspector.core.finding import Finding, first_sentence
+from inspector.core.collection import Collection, Fate, Orphan, Overlap, Range, gaps_between
+from inspector.core.finding import Finding, FindingType, first_sentence
 from inspector.core.names import visible
-from inspector.core.numbers import count
+from inspector.core.numbers import count, in_bytes
 from inspector.formats.datas3t import RangeName, codes, range_name
 from inspector.operations.open.opening import DATASET_ROOTS, RANGE_FOLDERS
+from inspector.operations.protocol.views import DatasetRow, RangeMetadata
 from inspector.sources.local.file import Entry, Folder, LocalFolder
 
-OVERLAP = codes.RANGE_OVERLAP.code
-"""The code of the finding that two ranges share keys."""
+OVERLAPS = frozenset((codes.RANGE_OVERLAP.code, codes.RANGE_SUPERSEDED.code, codes.RANGE_CONFLICT.code))
+"""The codes of findings about keys that two ranges share."""
 
 _BESIDE = (".tar.metadata", ".index")
 
@@ -46,17 +50,77 @@ def collection_in(folder: Folder) -> Collection | None:
         return None
     ranges.sort(key=lambda each: (each.dataset, each.first, each.last, each.name))
     datasets = tuple(dict.fromkeys(sorted(dataset for dataset, _ in folders)))
-    findings = [
-        codes.METADATA_ORPHAN_IN_DATASET.finding(
-            f"{visible(orphan.name)} in the dataset {visible(orphan.dataset)} is an orphan: the tar that it "
-            "describes is missing."
-        )
-        for orphan in orphans
-    ]
-    findings += _gaps(ranges)
+    replaced = _replaced(ranges)
+    ranges = [_fated(ranges, number, replaced.get(number)) for number in range(len(ranges))]
+    findings = [*map(_orphan, orphans), *_gaps(ranges)]
+    for name in datasets:
+        theirs = [each for each in ranges if each.dataset == name]
+        twice = [each.size for each in theirs if each.by is not None]
+        if twice:
+            findings.append(
+                codes.RANGE_SUPERSEDED.finding(
+                    f"The dataset {visible(name)} has {count(len(twice), 'range')} whose keys later uploads hold as "
+                    f"well. They take {in_bytes(sum(twice))}."
+                )
+            )
+        if ".tar" in name and any(each.upload is not None for each in theirs):
+            findings.append(codes.DATASET_NAME.finding(f"The name of the dataset {visible(name)} contains .tar."))
     title = count(len(datasets), "dataset") + f", {count(len(ranges), 'range')}"
     return Collection(
-        folder.location, title, datasets, tuple(ranges), tuple(findings), tuple(_overlaps(ranges)), tuple(orphans)
+        folder.location,
+        title,
+        datasets,
+        tuple(ranges),
+        tuple(findings),
+        (*_overlaps(ranges), *_superseded(ranges, replaced)),
+        tuple(orphans),
+    )
+
+
+def datasets_of(collection: Collection) -> tuple[DatasetRow, ...]:
+    """How ranges cover the keys of each dataset, in the order of their ranges; those with orphans only come last."""
+    names = [each.dataset for each in collection.ranges]
+    shared: dict[str, list[tuple[int, int]]] = {}
+    for overlap in collection.overlaps:
+        if collection.ranges[overlap.later].by is None:
+            shared.setdefault(names[overlap.later], []).append((overlap.first, overlap.last))
+    orphans: dict[str, list[Orphan]] = {}
+    for orphan in collection.orphans:
+        orphans.setdefault(orphan.dataset, []).append(orphan)
+    found = []
+    for name in dict.fromkeys((*names, *orphans)):
+        start, stop = bisect_left(names, name), bisect_left(names, name + "\0")  # ranges are sorted by dataset
+        ranges, alone = collection.ranges[start:stop], orphans.get(name, ())
+        kinds = [RangeMetadata.of(each.beside) for each in ranges]
+        found.append(
+            DatasetRow(
+                name,
+                start,
+                len(ranges),
+                sum(each.size for each in ranges),
+                min((*(each.first for each in ranges), *(each.first for each in alone))),
+                max((*(each.last for each in ranges), *(each.last for each in alone))),
+                tuple(shared.get(name, ())),
+                tuple(alone),
+                tuple((kind, kinds.count(kind)) for kind in RangeMetadata if kind in kinds),
+                tuple(gaps_between([each.first for each in ranges], [each.last for each in ranges])),
+                sum(each.size for each in ranges if each.by is not None),
+            )
+        )
+    return tuple(found)
+
+
+def written(modified: float) -> str:
+    """When an object was last written, as a part of a sentence; empty where that is not known."""
+    return f", last written {datetime.fromtimestamp(modified, UTC):%Y-%m-%d %H:%M} UTC," if modified else ""
+
+
+def _orphan(orphan: Orphan) -> Finding:
+    name = f"{visible(orphan.name)} in the dataset {visible(orphan.dataset)}"
+    if orphan.upload is None:
+        return codes.METADATA_ORPHAN_IN_DATASET.finding(f"{name} is an orphan: the tar that it describes is missing.")
+    return codes.METADATA_ORPHAN.finding(
+        f"{name} has no tar. Its upload{written(orphan.modified)} is in progress, or was given up."
     )
 
 
@@ -128,29 +192,77 @@ def _ranges(dataset: str, inside: Sequence[Entry]) -> tuple[list[Range], list[Or
         if named is not None:
             other = beside.pop(entry.name, None)
             where = other.location if other else ""
-            ranges.append(Range(dataset, named.first, named.last, entry.name, entry.location, where, entry.size))
+            keys = dataset, named.first, named.last
+            ranges.append(Range(*keys, entry.name, entry.location, where, entry.size, named.upload, entry.modified))
     orphans = [
-        Orphan(dataset, named.first, named.last, entry.name)
+        Orphan(dataset, named.first, named.last, entry.name, named.upload, entry.modified)
         for tar, entry in beside.items()
         if (named := range_name(tar)) is not None
     ]
     return ranges, orphans
 
 
-def _neighbours(ranges: Sequence[Range]) -> Iterator[tuple[Range, int]]:
-    """For each range but the first of its dataset: the earlier range that reaches farthest, and its own number."""
-    widest: Range | None = None
+def _replaced(ranges: Sequence[Range]) -> Mapping[int, int]:
+    """The numbers of uploads whose keys a later upload has, alone or with others exactly, and the latest such."""
+    found: dict[int, int] = {}
+    begins = [(each.dataset, each.first) for each in ranges]
     for number, each in enumerate(ranges):
-        if widest is not None and widest.dataset == each.dataset:
+        inside, reached = list[int](), each.first - 1
+        for at in range(bisect_left(begins, begins[number]), len(ranges) if _is_whole(each) else 0):
+            if begins[at] > (each.dataset, min(reached + 1, each.last)):
+                break
+            other = ranges[at]
+            if _is_whole(other) and _upload(other) < _upload(each) and other.last <= each.last:
+                inside.append(at)
+                reached = max(reached, other.last)
+        if reached == each.last:
+            for at in inside:
+                found[at] = max(number, found.get(at, number), key=lambda by: _upload(ranges[by]))
+    return found
+
+
+def _upload(each: Range) -> int:
+    return -1 if each.upload is None else each.upload
+
+
+def _is_whole(each: Range) -> bool:
+    return each.upload is not None and bool(each.beside)
+
+
+def _fated(ranges: Sequence[Range], number: int, by: int | None) -> Range:
+    each = ranges[number]
+    if by is None:
+        return each._replace(fate=Fate.LIVE if each.beside or each.upload is None else Fate.UNFINISHED)
+    same = (each.first, each.last) == (ranges[by].first, ranges[by].last)
+    return each._replace(fate=Fate.REPEATED if same else Fate.SUPERSEDED, by=ranges[by].upload)
+
+
+def _superseded(ranges: Sequence[Range], replaced: Mapping[int, int]) -> Iterator[Overlap]:
+    """What is said of the ranges whose keys a later upload has."""
+    for number, by in replaced.items():
+        each = ranges[number]
+        keys = keys_text(each.first, each.last)
+        message = f"{each.name} is {each.fate} by upload #{each.by}, which holds {keys} as well."
+        yield Overlap(codes.RANGE_SUPERSEDED.finding(message), number, each.first, each.last, by)
+
+
+def _neighbours(ranges: Sequence[Range], fates: Some[Fate] = tuple(Fate)) -> Iterator[tuple[int, int]]:
+    """For each range but the first of its dataset: the earlier range that reaches farthest, and it; their numbers."""
+    widest: int | None = None
+    for number, each in enumerate(ranges):
+        if each.fate not in fates:
+            continue
+        begins = widest is None or ranges[widest].dataset != each.dataset
+        if widest is not None and not begins:
             yield widest, number
-        if widest is None or widest.dataset != each.dataset or each.last > widest.last:
-            widest = each
+        if begins or widest is None or each.last > ranges[widest].last:
+            widest = number
 
 
-def _shared(ranges: Sequence[Range]) -> Iterator[tuple[Range, int, int, int]]:
-    """The ranges of one dataset that share keys: the earlier range, the number of the later, the first and last key."""
-    for before, number in _neighbours(ranges):
-        first, last = ranges[number].first, min(ranges[number].last, before.last)
+def _shared(ranges: Sequence[Range]) -> Iterator[tuple[int, int, int, int]]:
+    """Ranges of one dataset that share keys, and neither replaces the other: two numbers, the first and last key."""
+    for before, number in _neighbours(ranges, (Fate.LIVE,)):
+        first, last = ranges[number].first, min(ranges[number].last, ranges[before].last)
         if first <= last:
             yield before, number, first, last
 
@@ -158,11 +270,17 @@ def _shared(ranges: Sequence[Range]) -> Iterator[tuple[Range, int, int, int]]:
 def _overlaps(ranges: Sequence[Range]) -> Iterator[Overlap]:
     """The overlaps between ranges of one dataset."""
     for before, number, first, last in _shared(ranges):
+        two = ranges[before], ranges[number]
         sentence = (
-            f"Two ranges of the dataset {visible(before.dataset)} overlap: {before.name} and {ranges[number].name} "
-            f"share {_keys(first, last)}."
+            f"Two ranges of the dataset {visible(two[0].dataset)} overlap: {two[0].name} and {two[1].name} "
+            f"share {keys_text(first, last)}."
         )
-        yield Overlap(codes.RANGE_OVERLAP.finding(sentence), number, first, last)
+        yield Overlap(overlap_type(*(each.upload for each in two)).finding(sentence), number, first, last, before)
+
+
+def overlap_type(*uploads: int | None) -> FindingType:
+    """What it is that ranges with these counters share keys: the service leaves uploads that it no longer uses."""
+    return codes.RANGE_OVERLAP if None in uploads else codes.UPLOAD_OVERLAP
 
 
 def is_of_range(name: str) -> bool:
@@ -171,29 +289,38 @@ def is_of_range(name: str) -> bool:
     return any(range_name(tar) is not None for tar in (name, *described))
 
 
-def overlapping(names: Iterable[str]) -> dict[str, str]:
-    """The files of one folder that are ranges and share keys with another: a sentence for each name that does."""
-    named = ((name, range_name(name)) for name in names)
-    ranges = sorted(Range("", keys.first, keys.last, name, "", "", 0) for name, keys in named if keys is not None)
+def overlapping(files: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The files of one folder that share keys with another, and neither replaces the other: a sentence for each.
+
+    ``files`` are names of ranges, each with what describes it, empty where nothing does.
+    """
+    named = ((name, range_name(name), beside) for name, beside in files)
+    ranges = sorted(
+        Range("", keys.first, keys.last, name, "", beside, 0, keys.upload) for name, keys, beside in named if keys
+    )
+    replaced = _replaced(ranges)
+    ranges = [_fated(ranges, number, replaced.get(number)) for number in range(len(ranges))]
     found: dict[str, str] = {}
     for before, number, first, last in _shared(ranges):
-        sentence = f"Two ranges overlap: {before.name} and {ranges[number].name} share {_keys(first, last)}."
-        for each in (before, ranges[number]):
+        two = ranges[before], ranges[number]
+        sentence = f"Two ranges overlap: {two[0].name} and {two[1].name} share {keys_text(first, last)}."
+        for each in two:
             found.setdefault(each.name, sentence)
     return found
 
 
 def _gaps(ranges: Sequence[Range]) -> Iterator[Finding]:
     """Findings about the keys missing between ranges of one dataset."""
-    for before, number in _neighbours(ranges):
-        each = ranges[number]
+    for at, number in _neighbours(ranges):
+        before, each = ranges[at], ranges[number]
         if each.first > before.last + 1:
-            missing = _keys(before.last + 1, each.first - 1)
+            missing = keys_text(before.last + 1, each.first - 1)
             yield codes.RANGE_GAP.finding(
                 f"No range of the dataset {visible(each.dataset)} has {missing}. "
                 f"There is a gap between ranges, {before.name} and {each.name}, which is allowed."
             )
 
 
-def _keys(first: int, last: int) -> str:
+def keys_text(first: int, last: int) -> str:
+    """Keys in words, both ends included."""
     return f"key {first:,}" if first == last else f"the keys {first:,} to {last:,}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
 from itertools import islice
 
 from inspector.core.finding import UNREADABLE
@@ -15,7 +16,7 @@ from inspector.core.names import decoded, encoded, visible
 from inspector.core.numbers import count
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
-from inspector.formats.datas3t import datapoint_key
+from inspector.formats.datas3t import base_name, datapoint_key, range_name
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.subprogress import map_with_progress
 from inspector.operations.open.location import MAX_REMOTE_READS, open_location
@@ -104,8 +105,8 @@ def find_member(archives: list[Opened], name: str) -> tuple[Opened, int]:
     a sentence where there is none or where several have the name.
     """
     found = [(archive, index) for archive in archives for index in _named(archive, name)]
-    if len(found) == 1:
-        return found[0]
+    if len(found) == 1 or (found and _is_one_datapoint(found)):
+        return max(found, key=lambda each: _upload(each[0]))
     if not found and (seen := [(archive, index) for archive in archives for index in _seen_as(archive, name)]):
         if len(seen) == 1:
             return seen[0]
@@ -123,6 +124,36 @@ def find_member(archives: list[Opened], name: str) -> tuple[Opened, int]:
     raise AmbiguousMemberError(
         f"There are {count(len(found), 'member')} called {visible(name)}, so it is unclear which one is meant."
     )
+
+
+def _upload(archive: Opened) -> int:
+    """The counter of an upload to a dataset of the later layout, -1 for other archives."""
+    named = range_name(archive.source.name)
+    return -1 if named is None or named.upload is None else named.upload
+
+
+def _is_one_datapoint(found: Sequence[tuple[Opened, int]]) -> bool:
+    """Whether these are equal contents that different uploads to one dataset left. Raises SourceError."""
+    uploads = {_upload(archive) for archive, _ in found}
+    datasets = {archive.source.name.removesuffix(base_name(archive.source.name)) for archive, _ in found}
+    if -1 in uploads or len(uploads) < len(found) or len(datasets) > 1:
+        return False
+    with contextlib.suppress(MemberError):
+        return all(same_content(found[0], other) for other in found[1:])
+    return False
+
+
+def same_content(one: tuple[Opened, int], other: tuple[Opened, int], progress: Progress | None = None) -> bool:
+    """Whether two members have equal contents. Raises MemberError, SourceError and Cancelled."""
+    if one[0].members[one[1]].size != other[0].members[other[1]].size:
+        return False
+    found = []
+    for archive, index in (one, other):
+        digest = blake2b()
+        for piece in content(archive, index, progress or Progress()):
+            digest.update(piece)
+        found.append(digest.digest())
+    return found[0] == found[1]
 
 
 def _named(archive: Opened, name: str) -> Iterator[int]:

@@ -435,7 +435,8 @@ class DatasetRow(Struct, frozen=True):
     """One dataset: its ranges are ``[start, start + ranges)``, ``size`` bytes in total.
 
     ``first`` and ``last`` are its lowest and highest key, of ranges or orphans. ``overlaps`` are inclusive intervals of
-    shared keys. ``beside`` counts ranges by what describes them.
+    shared keys, ``gaps`` those of keys that no range has. ``beside`` counts ranges by what describes them. ``wasted``
+    are the bytes of ranges whose keys a later upload has.
     """
 
     name: str
@@ -447,6 +448,8 @@ class DatasetRow(Struct, frozen=True):
     overlaps: tuple[tuple[int, int], ...]
     orphans: tuple[Orphan, ...]
     beside: tuple[tuple[RangeMetadata, int], ...]
+    gaps: tuple[tuple[int, int], ...] = ()
+    wasted: int = 0
 
 
 _KEY = re.compile(r"\s*(?:key|datapoint)\s*(?:\[(?P<inside>[^\]]*)\]|\s(?P<after>.*))\s*", re.IGNORECASE | re.DOTALL)

@@ -5,9 +5,7 @@ Beside what its parts answer, it says what bytes look like, how ranges cover key
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
-from inspector.core.collection import Collection, Orphan, Range
+from inspector.core.collection import Range
 from inspector.core.field import Census, census
 from inspector.core.program.progress import Progress
 from inspector.core.reader import Step
@@ -19,6 +17,7 @@ from inspector.operations.check.checking import own_state
 from inspector.operations.check.checking import verdict_counts as counts_of
 from inspector.operations.check.tracing import StepLog, compare_readers, reader_named, readers_of, trace
 from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.collection import datasets_of
 from inspector.operations.open.opening import Opened
 from inspector.operations.open.overview import in_kind_order, overview
 from inspector.operations.protocol.check_views import NamedReader, ReaderRow, TraceResult
@@ -29,7 +28,6 @@ from inspector.operations.protocol.views import (
     DatasetRow,
     LayerKind,
     Page,
-    RangeMetadata,
     RangeState,
 )
 from inspector.operations.session.changing import Changing
@@ -58,35 +56,6 @@ def _state(archive: Opened) -> RangeState:
     if not archive.checked:
         return RangeState.NOT_CHECKED
     return RangeState.VERIFIED if set(counts_of(archive)) <= {Verdict.VERIFIED} else RangeState.SOUND
-
-
-def _datasets(collection: Collection) -> tuple[DatasetRow, ...]:
-    names = [each.dataset for each in collection.ranges]
-    shared: dict[str, list[tuple[int, int]]] = {}
-    for overlap in collection.overlaps:
-        shared.setdefault(names[overlap.later], []).append((overlap.first, overlap.last))
-    orphans: dict[str, list[Orphan]] = {}
-    for orphan in collection.orphans:
-        orphans.setdefault(orphan.dataset, []).append(orphan)
-    found = []
-    for name in dict.fromkeys((*names, *orphans)):
-        start, stop = bisect_left(names, name), bisect_left(names, name + "\0")  # ranges are sorted by dataset
-        ranges, alone = collection.ranges[start:stop], orphans.get(name, ())
-        kinds = [RangeMetadata.of(each.beside) for each in ranges]
-        found.append(
-            DatasetRow(
-                name,
-                start,
-                len(ranges),
-                sum(each.size for each in ranges),
-                min((*(each.first for each in ranges), *(each.first for each in alone))),
-                max((*(each.last for each in ranges), *(each.last for each in alone))),
-                tuple(shared.get(name, ())),
-                tuple(alone),
-                tuple((kind, kinds.count(kind)) for kind in RangeMetadata if kind in kinds),
-            )
-        )
-    return tuple(found)
 
 
 class ArchiveSession(Navigation, Costs, Extracting, References, Changing):
@@ -145,7 +114,7 @@ class ArchiveSession(Navigation, Costs, Extracting, References, Changing):
     def datasets(self) -> tuple[DatasetRow, ...]:
         """All datasets in the order of their ranges; those with orphans only come last."""
         collection = self.now.location.collection
-        return () if collection is None else _datasets(collection)
+        return () if collection is None else datasets_of(collection)
 
     def ranges(self, first: int, count: int) -> Page[Range]:
         """Ranges ``[first, first + count)``, sorted by dataset and key."""

@@ -26,7 +26,7 @@ from inspector.core.reader import Step
 from inspector.core.source import Source, SourceError, SplicedSource
 from inspector.core.span import Spans
 from inspector.core.verdict import Checksum, State
-from inspector.operations.check.checking import judgement
+from inspector.operations.check.checking import judgement, state_from
 from inspector.operations.edit.plan_repairs import Plan
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import content as pieces_of
@@ -105,7 +105,9 @@ class SessionState:
             opened = opened or open_location(location, s3, sparing=True)
         except SourceError as error:
             opened = Location([], error.collection if isinstance(error, NoRangeError) else None)
-            self.failure = str(error) if opened.collection is None else judgement(State.DAMAGED, str(error))
+            self.failure = str(error)
+            if opened.collection is not None:
+                self.failure = judgement(state_from(frozenset(), opened.collection.findings), str(error))
             self.stage, self.error = Stage.FAILED, error
         self.read_error = self.error
         self.now = self.disk = Snapshot(location, opened)
@@ -291,7 +293,7 @@ class Reading(SessionState):
             self.generation,
             now.checks.counts(),
             collection is not None,
-            (State.DAMAGED if collection else State.UNREADABLE) if failed else now.checks.state() if decoded else None,
+            self._failed_state() if failed else now.checks.state() if decoded else None,
             now.checks.checked,
             now.checks.sentence() if decoded else "",
             now.checks.judged(),
@@ -304,6 +306,10 @@ class Reading(SessionState):
             known is not None and known.header_edited,
             now.layers.infos(),
         )
+
+    def _failed_state(self) -> State:
+        collection = self.now.location.collection
+        return State.UNREADABLE if collection is None else state_from(frozenset(), collection.findings)
 
     def _sentence(self) -> str:
         now = self.now

@@ -195,12 +195,13 @@ def _next(read: Callable[[int], bytes]) -> bytes:
 
 
 class Entry(NamedTuple):
-    """A file or folder in a folder; ``size`` is in bytes, 0 for a folder."""
+    """A file or folder in a folder; ``size`` is in bytes, 0 for a folder, ``modified`` in seconds, 0 if unknown."""
 
     name: str
     location: str
     folder: bool
     size: int
+    modified: float = 0.0
 
 
 @runtime_checkable
@@ -259,7 +260,8 @@ def _entry(found: os.DirEntry[str]) -> Entry | None:
         if found.is_dir():
             return Entry(found.name, found.path, folder=True, size=0)
         if found.is_file():
-            return Entry(found.name, found.path, folder=False, size=found.stat().st_size)
+            status = found.stat()
+            return Entry(found.name, found.path, folder=False, size=status.st_size, modified=status.st_mtime)
     except OSError as error:
         if error.errno not in NOTHING_THERE:
             raise

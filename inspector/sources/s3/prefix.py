@@ -120,8 +120,7 @@ class S3Prefix:
             while is_new:
                 above = child[: len(child) - len(child.rpartition("/")[2])]
                 is_new = above not in tree
-                size = 0 if is_folder else head.size
-                tree.setdefault(above, set()).add(_entry(bucket, above, child, size, is_folder=is_folder))
+                tree.setdefault(above, set()).add(_entry(bucket, above, child, None if is_folder else head))
                 child, is_folder = above[:-1], True
         for each in tree.keys() - {prefix}:
             self._beside.listed(Address(bucket, each))
@@ -160,9 +159,9 @@ class S3Prefix:
         bucket, prefix = self._address
         found: set[Entry] = set()
         for page in self.pages():
-            found |= {_entry(bucket, prefix, each.removesuffix("/"), is_folder=True) for each in page.prefixes}
+            found |= {_entry(bucket, prefix, each.removesuffix("/"), None) for each in page.prefixes}
             # Some tools create an empty object as a folder.
-            found |= {_entry(bucket, prefix, key, head.size) for key, head in page.objects.items() if key != prefix}
+            found |= {_entry(bucket, prefix, key, head) for key, head in page.objects.items() if key != prefix}
         self._beside.listed(self._address)
         return found
 
@@ -204,6 +203,7 @@ class S3Prefix:
         return source
 
 
-def _entry(bucket: str, prefix: str, key: str, size: int = 0, *, is_folder: bool = False) -> Entry:
+def _entry(bucket: str, prefix: str, key: str, head: Head | None) -> Entry:
     """The entry in the folder ``prefix`` of an object, or of a folder by its key without the trailing slash."""
-    return Entry(key.removeprefix(prefix), Address(bucket, key).location, is_folder, size)
+    name, location = key.removeprefix(prefix), Address(bucket, key).location
+    return Entry(name, location, head is None, head.size if head else 0, head.modified if head else 0.0)

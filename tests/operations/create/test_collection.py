@@ -1,18 +1,21 @@
+import os
+import struct
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from inspector.core.collection import Collection
+from inspector.core.collection import Collection, Fate
 from inspector.core.finding import Severity, first_sentence
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
-from inspector.operations.audit.targets import expanded
-from inspector.operations.check.checking import check_location
+from inspector.operations.audit.targets import archives_in, expanded
+from inspector.operations.check import sharing
+from inspector.operations.check.checking import check_location, read_names
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.collection import gap_in, open_collection
-from inspector.operations.open.listing import load
+from inspector.operations.open.listing import AmbiguousMemberError, find_member, load
 from inspector.operations.protocol.views import Stage
 from inspector.operations.session.archive_session import ArchiveSession
 from tests.formats.tar.tar_building import build
@@ -168,6 +171,122 @@ def test_an_overlap_that_only_the_names_tell_says_so(tmp_path: Path) -> None:
     (found,) = (each for each in load(str(tmp_path), Progress())[1].findings if each.code == "datas3t-range-overlap")
     assert found.spans == ()
     assert found.message.endswith("This follows from their names: this one has no member with such a key.")
+
+
+def uploads(root: Path, *names: tuple[int, int, int], dataset: str = "weather", content: str = "x") -> list[Path]:
+    """Uploads of the later layout: first key, last key, counter."""
+    folder = root / "datas3t" / dataset / "dataranges"
+    folder.mkdir(parents=True, exist_ok=True)
+    made = []
+    for first, last, upload in names:
+        made.append(folder / f"{first:020d}-{last:020d}-{upload:012d}.tar")
+        keys = range(first, last + 1)
+        made[-1].write_bytes(build([(f"{key:020d}.txt", content.encode()) for key in keys]))
+        rows = (struct.pack(">QH", 1024 * at, 1) + len(content).to_bytes(6, "big") for at, _ in enumerate(keys))
+        made[-1].with_suffix(".index").write_bytes(b"".join(rows))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("names", "fates"),
+    [
+        ([(1, 20, 3), (1, 10, 1), (11, 20, 2)], ["superseded 3", "live None", "superseded 3"]),
+        ([(1, 20, 3), (1, 10, 1)], ["live None", "live None"]),  # the aggregate has more than it replaces
+        ([(1, 20, 1), (1, 10, 2), (11, 20, 3)], ["live None", "live None", "live None"]),
+        ([(1, 10, 1), (1, 10, 2)], ["repeated 2", "live None"]),
+        ([(1, 5, 1), (1, 5, 2), (6, 9, 3), (1, 9, 4)], ["superseded 4", "superseded 4", "live None", "superseded 4"]),
+        (
+            [(1, 2, 1), (3, 4, 2), (1, 4, 3), (5, 6, 4), (1, 6, 5)],
+            ["superseded 5"] * 2 + ["live None"] + ["superseded 5"] * 2,
+        ),
+        ([(1, 10, 1), (8, 20, 2)], ["live None", "live None"]),
+    ],
+)
+def test_what_names_tell_of_uploads(tmp_path: Path, names: list[tuple[int, int, int]], fates: list[str]) -> None:
+    uploads(tmp_path, *names)
+    assert [f"{each.fate} {each.by}" for each in collected(tmp_path).ranges] == fates
+
+
+def test_an_aggregate_and_what_it_replaced_are_no_damage(tmp_path: Path) -> None:
+    uploads(tmp_path, (1, 2, 1), (3, 4, 2), (1, 4, 3), (5, 6, 4), (5, 6, 5))
+    report = check_location(str(tmp_path), Progress())
+    said = [each for archive in report.archives for each in archive.findings]
+    assert report.state is State.SOUND
+    assert {(each.code, each.severity) for each in said} == {("datas3t-range-superseded", Severity.INFO)}
+    assert sum("Their contents are equal." in each.message for each in said) == 3
+    assert not any("remove" in f"{each.message} {each.advice}" for each in said)
+    assert {each.overlaps for each in archives_in(str(tmp_path))} == {""}
+
+
+def test_only_contents_that_differ_are_a_conflict(tmp_path: Path) -> None:
+    uploads(tmp_path, (1, 2, 1))
+    uploads(tmp_path, (1, 2, 2), content="y")
+    assert read_names(str(tmp_path)).state is State.SOUND
+    report = check_location(str(tmp_path), Progress())
+    (conflict,) = (each for archive in report.archives for each in archive.findings if each.severity is Severity.ERROR)
+    assert (report.state, conflict.code) == (State.DAMAGED, "datas3t-range-conflict")
+    assert "different contents under key 1, and under 1 more" in conflict.message
+    assert len(conflict.spans) == 2
+
+
+def test_uploads_that_share_some_keys_are_not_decided_by_their_names(tmp_path: Path) -> None:
+    uploads(tmp_path, (1, 3, 1), (3, 4, 2))
+    report = check_location(str(tmp_path), Progress())
+    (said,) = (each for archive in report.archives for each in archive.findings)
+    assert (report.state, said.code) == (State.WARNING, "datas3t-range-overlap")
+    assert said.message.endswith("share key 3. Their contents are equal.")
+    assert read_names(str(tmp_path)).state is State.WARNING
+
+
+def test_what_could_not_be_read_is_no_conflict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    uploads(tmp_path, (1, 2, 1), (1, 2, 2))
+
+    def unread(*_: object) -> bool:
+        raise SourceError("The server is silent.")
+
+    monkeypatch.setattr(sharing, "same_content", unread)
+    report = check_location(str(tmp_path), Progress())
+    said = [each.message for archive in report.archives for each in archive.findings]
+    assert report.state is State.SOUND
+    assert not any("equal" in each or "different" in each for each in said)
+
+
+def test_an_upload_of_which_half_is_there_may_be_in_progress(tmp_path: Path) -> None:
+    first, second = uploads(tmp_path, (1, 2, 1), (3, 4, 2))
+    first.with_suffix(".index").unlink()
+    second.unlink()
+    os.utime(second.with_suffix(".index"), (0, 86_400))
+    found = collected(tmp_path)
+    assert [each.fate for each in found.ranges] == [Fate.UNFINISHED]
+    report = check_location(str(tmp_path), Progress())
+    assert report.state is State.WARNING
+    said = [each for archive in report.archives for each in archive.findings if each.severity is Severity.WARNING]
+    assert [each.code for each in said] == ["datas3t-metadata-orphan", "datas3t-metadata-missing"]
+    assert "last written 1970-01-02 00:00 UTC, is in progress, or was given up" in said[0].message
+    first.unlink()
+    assert check_location(str(tmp_path), Progress()).state is State.WARNING
+    session = ArchiveSession(str(tmp_path))
+    session.decode(Progress())
+    assert (session.status().state, session.status().sentence[:8]) == (State.WARNING, "Warning:")
+
+
+def test_a_dataset_that_the_service_cannot_import_is_named(tmp_path: Path) -> None:
+    uploads(tmp_path, (1, 2, 1), dataset="rain.tar")
+    (said,) = collected(tmp_path).findings
+    assert (said.severity, said.code) == (Severity.WARNING, "datas3t-dataset-name")
+
+
+def test_a_datapoint_is_taken_from_the_latest_of_equal_uploads(tmp_path: Path) -> None:
+    uploads(tmp_path, (1, 2, 1), (1, 2, 2))
+    uploads(tmp_path, (3, 4, 3))
+    uploads(tmp_path, (3, 4, 4), content="y")
+    uploads(tmp_path, (1, 2, 9), dataset="wind")
+    archives = load(str(tmp_path / "datas3t" / "weather"), Progress())
+    assert find_member(archives, f"{1:020d}.txt")[0].source.name.endswith(f"{2:012d}.tar")
+    with pytest.raises(AmbiguousMemberError):
+        find_member(archives, f"{3:020d}.txt")
+    with pytest.raises(AmbiguousMemberError):
+        find_member(load(str(tmp_path), Progress()), f"{1:020d}.txt")
 
 
 def test_ranges_of_different_datasets_may_share_keys(tmp_path: Path) -> None:

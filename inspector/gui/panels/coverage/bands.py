@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from inspector.core.collection import gaps_between
 from inspector.operations.protocol.views import RANGE_STATES, RangeState
 
 MIN_KEYS = 4
@@ -77,11 +78,7 @@ class Band:
         self.firsts = list(firsts)
         self.lasts = list(lasts)
         self._reach = list(accumulate(self.lasts, max))
-        self.gaps = Intervals(
-            (reached + 1, first - 1)
-            for reached, first in zip(self._reach, self.firsts[1:], strict=False)
-            if first > reached + 1
-        )
+        self.gaps = Intervals(gaps_between(self.firsts, self.lasts))
         self.overlaps = Intervals(overlaps)
         self.orphans = Intervals(orphans)
         self._by_last = np.argsort(np.array(self.lasts, object), kind="stable")  # keys have up to 20 digits
