@@ -143,7 +143,7 @@ MEANINGS: dict[Cause, tuple[str, str]] = {
         "A single bit changed, in memory or on the way.",
         "`repair` restores it where a digest shows which; check the memory.",
     ),
-    Cause.WRONG_BYTE: ("One byte of the TACO header changed.", "`repair` restores it."),
+    Cause.WRONG_BYTE: ("A single byte changed in several bits.", "`repair` restores it where a digest shows which."),
     Cause.TRAILING_BYTES: (
         "Bytes that do not belong to the archive follow its end.",
         "Cut them off in a copy, after a look at them.",

@@ -152,7 +152,7 @@ def test_a_sound_archive_is_left_alone(copy: Copy, run: Run) -> None:
 
 
 def test_what_is_not_repaired_exits_with_1(copy: Copy, run: Run) -> None:
-    path = copy("flipped-blob-byte.rca")
+    path = copy("two-changed-bytes.rca")
     before = path.read_bytes()
     status, out, _ = run("repair", path)
     assert (status, path.read_bytes()) == (1, before)

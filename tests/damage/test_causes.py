@@ -315,8 +315,8 @@ def test_the_search_for_a_bit_can_be_cancelled() -> None:
 
 
 def test_trials_keep_to_their_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert MAX_WORK_BYTES <= 4 << 30
-    monkeypatch.setattr("inspector.formats._causes.flips._Budget.take", lambda *_: False)
+    assert MAX_WORK_BYTES <= 1 << 30
+    monkeypatch.setattr("inspector.formats._causes.flips.Budget.take", lambda *_: False)
 
     (cause,) = causes(checked(one("bit-of-a-datapoint", "datas3t").source))
     assert cause.code == Cause.CHANGED_BYTES
@@ -386,22 +386,50 @@ def test_a_flipped_bit_of_a_hash_is_answered_by_the_repair_of_the_format() -> No
     assert (cause.code, cause.repair) == (Cause.FLIPPED_BIT, "rca-mend-metadata")
 
 
-def segment_with_a_flip(size: int, at: int) -> tuple[bytes, Memory]:
-    """An RCA of one segment of noise of this size, and the same with one bit flipped."""
+def segment_with_a_flip(size: int, at: int, mask: int = 4) -> tuple[bytes, Memory]:
+    """An RCA of one segment of noise of this size, and the same with a byte changed, in one bit."""
     layer = writers.BlobLayer("rcarch")
     layer.blob("noise", Random(size).randbytes(size))
     data = bytearray(writers.chunks(bytes(layer.data), layer.digest))
     original = bytes(data)
-    data[at] ^= 4
+    data[at] ^= mask
     return original, Memory.of("rca", bytes(data))
 
 
 def test_a_bit_of_a_larger_segment_is_found_where_nothing_else_explains_it() -> None:
-    original, source = segment_with_a_flip(20_000, 300)
+    original, source = segment_with_a_flip(14_000, 300)
     found = planned(Case("bit", "rca", source.data, frozenset()))
 
     assert found.state is State.SOUND
     assert after(found) == original
+
+
+@pytest.mark.parametrize("size", [300, 1_950])
+def test_a_byte_that_changed_in_several_bits_is_proved_and_restored(size: int) -> None:
+    original, source = segment_with_a_flip(size, 200, 0xFF)
+    case = Case("byte", "rca", source.data, frozenset())
+    (cause,) = causes(checked(source))
+    found = planned(case)
+
+    assert (cause.code, cause.spans) == (Cause.WRONG_BYTE, ((200, 201),))
+    assert cause.message.startswith("One byte of segment 1 changed: byte 200 is 0x")
+    assert [each.code for each in found.repairs] == [PROVED_CODE]
+    assert (found.state, after(found)) == (State.SOUND, original)
+
+
+@pytest.mark.parametrize(("size", "segments"), [(30_000, 1), (60_000, 1), (12_000, 3)])
+def test_trials_of_one_archive_have_one_budget_and_what_is_left_out_is_said(size: int, segments: int) -> None:
+    layer = writers.BlobLayer("rcarch")
+    for number in range(segments):
+        layer.blob("noise", Random(number).randbytes(size))
+        layer.reset()
+    data = bytearray(writers.chunks(bytes(layer.data), layer.digest))
+    for number in range(segments):
+        at = number * size + size // 2
+        data[at : at + 2] = bytes(each ^ 255 for each in data[at : at + 2])
+    (cause,) = causes(checked(Memory.of("rca", bytes(data))))
+
+    assert "Whether it is a single flipped bit was not tried: there are " in cause.message
 
 
 def test_what_was_not_tried_is_said() -> None:

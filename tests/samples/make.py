@@ -175,6 +175,7 @@ def rca_tests() -> Files:
         "torn-in-chunk.rca": one + noise(40),
         "partial-header.rca": whole + bytes(2),
         "truncated.rca": one[:-9],
+        "two-changed-bytes.rca": flipped(flipped(segments("spec"), 400, 255), 402, 255),
         "size-too-small.rca": b"\0\5" + one[2:],
         "size-reserved.rca": b"\x80\1" + one[2:],
         "not-zstd.rca": raw(writers.varint(24) + b"not zstd at "),

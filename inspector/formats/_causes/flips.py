@@ -1,8 +1,8 @@
-"""One flipped bit: found by the digest that the bytes had before.
+"""One flipped bit, or one changed byte: found by the digest that the bytes had before.
 
 A CRC-32 is linear, so the bit follows from it. With other digests, and for deflated members, each bit is tried, within
-a budget of work that is counted in bytes. A bit that then verifies is a proof where the digest has 64 bits or more; a
-CRC-32 makes it likely.
+a budget of work that is counted in bytes, and where nothing else is found each value of each byte. What then verifies
+is a proof where the digest has 64 bits or more; a CRC-32 makes it likely.
 """
 
 from __future__ import annotations
@@ -78,11 +78,12 @@ MAX_SUSPECT_BYTES = 16 << 10
 """Bytes of which each bit is tried."""
 MAX_COVERED_BYTES = 1 << 20
 """The most bytes that a digest may cover for its bits to be tried."""
-MAX_WORK_BYTES = 5 << 28
-"""Bytes hashed or inflated in all trials together, before any other cause is looked for: two seconds or so."""
-MAX_LAST_WORK_BYTES = 4 << 30
-"""Bytes hashed where no other cause was found: about 10 seconds of one core. All of 32 KiB can be tried with it, and of
-more than that as much as a blob that does not decode leaves in suspicion."""
+MAX_WORK_BYTES = 1 << 30
+"""Bytes hashed or inflated in all trials of one archive together: two seconds or so. Each bit of 15 KiB can be tried
+with it, or each value of each byte of 2 KiB."""
+_BITS = tuple(1 << bit for bit in range(8))
+_BYTES = tuple(mask for mask in range(256) if mask.bit_count() > 1)
+"""What changes a byte in one bit, and in several."""
 _FAST_HASH = 8
 """How many times faster than the others xxHash64 is, at least."""
 _TRIAL_BYTES = 512
@@ -92,7 +93,7 @@ _MAX_BYTE_SIZE = 128
 
 
 class Flip(Struct, frozen=True):
-    """A bit that changed: at ``offset``, a byte that is ``old`` and was ``new``; ``proof`` says what shows it."""
+    """A byte that changed: at ``offset``, it is ``old`` and was ``new``; ``proof`` says what shows it."""
 
     offset: int
     old: int
@@ -104,12 +105,15 @@ class Flip(Struct, frozen=True):
     explains: tuple[Finding, ...]
     member: int | None
 
+    @property
+    def is_bit(self) -> bool:
+        return (self.old ^ self.new).bit_count() == 1
 
-class _Budget(Struct):
-    """Work left, in bytes; ``digests_only``: a digest proves a bit, so more is spent on it than on a CRC-32."""
 
-    left: int
-    digests_only: bool = False
+class Budget(Struct):
+    """Work left, in bytes."""
+
+    left: int = MAX_WORK_BYTES
 
     def take(self, amount: int) -> bool:
         """Spend that much, if so much is left."""
@@ -118,8 +122,14 @@ class _Budget(Struct):
         return enough
 
 
-def flipped_bits(archive: Archive, progress: Progress, work: int = MAX_WORK_BYTES) -> list[FoundCause]:
-    """The flipped bits that explain wrong checksums and records, with their repairs; ``work`` bounds the trials.
+def changed_byte(archive: Archive, budget: Budget, progress: Progress) -> Iterator[FoundCause]:
+    """The single bytes whose change in several bits digests prove, with their repair. Raises SourceError, Cancelled."""
+    tried = (_by_trial(archive, each, _BYTES, budget, progress) for each in _mismatched(archive))
+    yield from _with_repairs(archive, list(islice(filter(None, tried), MAX_FLIPS)))
+
+
+def flipped_bits(archive: Archive, budget: Budget, progress: Progress) -> list[FoundCause]:
+    """The flipped bits that explain wrong checksums and records, with their repairs; ``budget`` bounds the trials.
 
     Raises SourceError and Cancelled.
     """
@@ -127,7 +137,6 @@ def flipped_bits(archive: Archive, progress: Progress, work: int = MAX_WORK_BYTE
         return []
     flips: list[Flip] = []
     others: list[FoundCause] = []
-    budget = _Budget(work, digests_only=work > MAX_WORK_BYTES)
     for checksum in _mismatched(archive):
         if len(flips) + len(others) >= MAX_FLIPS:
             break
@@ -161,15 +170,12 @@ def _covered(archive: Archive, checksum: Checksum) -> SplicedSource:
     return SplicedSource(archive.source, spans, archive.source.name)
 
 
-def _in_content(archive: Archive, checksum: Checksum, budget: _Budget, progress: Progress) -> Flip | FoundCause | None:
+def _in_content(archive: Archive, checksum: Checksum, budget: Budget, progress: Progress) -> Flip | FoundCause | None:
     covered = _covered(archive, checksum)
     if not covered.size or not checksum.stored:
         return None
     if checksum.algorithm != "CRC-32":
-        new = _new_hash(checksum.algorithm, len(checksum.stored) // 2)
-        return None if new is None else _by_trial(archive, checksum, covered, new, budget, progress)
-    if budget.digests_only:
-        return None
+        return _by_trial(archive, checksum, _BITS, budget, progress)
     member = archive.members[checksum.member] if checksum.member is not None else None
     if member is not None and member.codec is Codec.DEFLATE:
         return _deflated(archive, checksum, covered, member.size, budget, progress)
@@ -270,27 +276,25 @@ def _new_hash(algorithm: str, size: int) -> Callable[[], Any] | None:
 
 
 def _by_trial(
-    archive: Archive,
-    checksum: Checksum,
-    covered: SplicedSource,
-    new: Callable[[], Any],
-    budget: _Budget,
-    progress: Progress,
+    archive: Archive, checksum: Checksum, masks: Sequence[int], budget: Budget, progress: Progress
 ) -> Flip | None:
-    suspects = _suspects(archive, checksum, covered)
-    if not suspects or not budget.take(_work(checksum, covered, suspects)):
+    """The change of one byte by one of the masks with which a digest verifies."""
+    covered, new = _covered(archive, checksum), _new_hash(checksum.algorithm, len(checksum.stored) // 2)
+    suspects = _suspects(archive, checksum, covered) if checksum.stored and new is not None else ()
+    if new is None or not suspects or not budget.take(_work(checksum, covered, suspects, len(masks))):
         return None
     data = covered.read(0, covered.size)
     if len(data) < covered.size:
         return None
     wanted = bytes.fromhex(checksum.stored.zfill(len(checksum.stored) + 1 & ~1))
     places = [at for run in suspects for at in range(*run)]
-    progress.begin("Looking for a flipped bit", len(places))
-    found = next(_trials(data, places, new, wanted, progress), None)  # 64 bits of a digest leave no room for another
+    progress.begin("Looking for a changed byte", len(places))
+    trials = _trials(data, places, masks, new, wanted, progress)
+    found = next(trials, None)  # 64 bits of a digest leave no room for another
     if found is None:
         return None
     proof = (
-        f"Of {8 * len(places):,} candidates it is the one with which the recorded {checksum.algorithm} "
+        f"Of {len(masks) * len(places):,} candidates it is the one with which the recorded {checksum.algorithm} "
         f"({checksum.stored}) verifies, which proves it."
     )
     return _flip(archive, checksum, covered, found, proof, offered=True)
@@ -315,20 +319,21 @@ def _suspects(archive: Archive, checksum: Checksum, covered: SplicedSource) -> S
     return [Span(start, start + each.size) for start, each in zip(starts, chosen, strict=True)]
 
 
-def _work(checksum: Checksum, covered: SplicedSource, suspects: Sequence[Span]) -> int:
-    """What trying all bits of the suspects costs, in bytes of a slow hash: each trial hashes what follows its byte."""
-    work = sum(8 * each.size * (covered.size - each.start - each.size // 2 + _TRIAL_BYTES) for each in suspects)
+def _work(checksum: Checksum, covered: SplicedSource, suspects: Sequence[Span], masks: int = len(_BITS)) -> int:
+    """What trying so many changes of each suspect costs, in bytes of a slow hash: each hashes what follows its byte."""
+    work = sum(masks * each.size * (covered.size - each.start - each.size // 2 + _TRIAL_BYTES) for each in suspects)
     return work // (_FAST_HASH if checksum.algorithm.lower().startswith("xx") else 1)
 
 
 def untried(archive: Archive) -> str:
     """A sentence on the bits that were not tried because there are too many; empty where all were."""
+    budget = Budget()
     for checksum in _mismatched(archive):
         covered = _covered(archive, checksum)
         if not covered.size or not checksum.stored or _new_hash(checksum.algorithm, 8) is None:
             continue
         suspects = _suspects(archive, checksum, covered)
-        if not suspects or _work(checksum, covered, suspects) > MAX_LAST_WORK_BYTES:
+        if not suspects or not budget.take(_work(checksum, covered, suspects)):
             tried = suspects or (Span(0, covered.size),)
             first, last = _position(covered, tried[0].start), _position(covered, tried[-1].stop - 1)
             return (
@@ -339,24 +344,25 @@ def untried(archive: Archive) -> str:
 
 
 def _trials(
-    data: bytes, places: Sequence[int], new: Callable[[], Any], wanted: bytes, progress: Progress
+    data: bytes, places: Sequence[int], masks: Sequence[int], new: Callable[[], Any], wanted: bytes, progress: Progress
 ) -> Iterator[tuple[int, int]]:
-    """The bits, as (byte, mask), with which the data hashes to ``wanted``."""
+    """The changes, as (byte, mask), with which the data hashes to ``wanted``."""
     whole, before, hashed = memoryview(data), new(), 0
     for at in places:
         progress.advance(1)
         before.update(whole[hashed:at])
         hashed = at
-        for bit in range(8):
+        rest = whole[at + 1 :]
+        for mask in masks:
             trial = before.copy()
-            trial.update(bytes((whole[at] ^ 1 << bit,)))
-            trial.update(whole[at + 1 :])
+            trial.update(bytes((whole[at] ^ mask,)))
+            trial.update(rest)
             if trial.digest() == wanted:
-                yield at, 1 << bit
+                yield at, mask
 
 
 def _deflated(
-    archive: Archive, checksum: Checksum, covered: SplicedSource, size: int, budget: _Budget, progress: Progress
+    archive: Archive, checksum: Checksum, covered: SplicedSource, size: int, budget: Budget, progress: Progress
 ) -> Flip | None:
     """Try each bit of a deflated member: of a right one the stream ends, the size fits and so does the CRC-32."""
     stored = covered.size
@@ -437,16 +443,26 @@ def _with_repairs(archive: Archive, flips: Sequence[Flip]) -> Iterator[FoundCaus
             advice = _restored(archive)
         else:
             advice = "It is not offered as a repair. Compare the byte with another copy."
+        unit, happened = ("bit", "flipped") if flip.is_bit else ("byte", "changed")
+        whence = "A single bit changes in memory or on the way; check the memory of the machines that handled the file."
         message = (
-            f"One bit of {flip.what} {'differs' if advice is _EITHER else 'flipped'}: byte {flip.offset:,} is "
-            f"{hexadecimal(flip.old, 2)} and was {hexadecimal(flip.new, 2)}. {flip.proof} {advice} A single bit "
-            "changes in memory or on the way; check the memory of the machines that handled the file."
+            f"One {unit} of {flip.what} {'differs' if advice is _EITHER else happened}: byte {flip.offset:,} is "
+            f"{hexadecimal(flip.old, 2)} and was {hexadecimal(flip.new, 2)}. {flip.proof} {advice} "
+            f"{whence if flip.is_bit else 'Several of its bits differ, so a program or a disk wrote another byte.'}"
         )
         if len(message.split(". ", 1)[0].split()) > _MAX_WORDS:
-            message = "One bit of a member flipped" + message.partition(" flipped")[2]
+            message = f"One {unit} of a member {happened}" + message.partition(f" {happened}")[2]
         place = (Span(flip.offset, flip.offset + 1),)
         repairs_of = (repair,) if repair else ()
-        yield FoundCause(Cause.FLIPPED_BIT, message, place, flip.explains, repairs_of, flip.member, in_header)
+        yield FoundCause(
+            Cause.FLIPPED_BIT if flip.is_bit else Cause.WRONG_BYTE,
+            message,
+            place,
+            flip.explains,
+            repairs_of,
+            flip.member,
+            in_header,
+        )
 
 
 _MAX_WORDS = 20
@@ -462,11 +478,12 @@ def _repair(archive: Archive, flips: Sequence[Flip], code: str) -> Repair | None
         f"byte {grouped(each.offset)} from {hexadecimal(each.old, 2)} to {hexadecimal(each.new, 2)}"
         for each in chosen.values()
     )
-    title = f"Restore {f'{len(patches)} flipped bits' if len(patches) > 1 else 'the flipped bit'}: {changes}"
+    what = "flipped bit" if all(each.is_bit for each in flips) else "changed byte"
+    title = f"Restore {f'{len(patches)} {what}s' if len(patches) > 1 else f'the {what}'}: {changes}"
     fixes = frozenset(finding.code for each in flips for finding in each.explains)
     edit = Edit(title, patches, size, size)
     if code == PROVED_CODE:
-        why = "With it the recorded hash verifies, of all bits tried with this one only."
+        why = "With it the recorded hash verifies, of all changes tried with this one only."
         return Repair(code, title, fixes, edit=edit, lossless=why)
     claim = (
         "The damage is one flipped bit: the CRC-32 fits that, but other damage may look so, as seldom as the finding "

@@ -15,6 +15,7 @@ from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.span import Span, intersect, total, united
 from inspector.formats import damage_of, format_of
+from inspector.formats._causes import flips
 from inspector.formats._causes.blocks import (
     NEAR_BYTES,
     Survey,
@@ -27,7 +28,6 @@ from inspector.formats._causes.blocks import (
     zeros,
 )
 from inspector.formats._causes.encodings import text_mode
-from inspector.formats._causes.flips import MAX_LAST_WORK_BYTES, flipped_bits, untried
 from inspector.formats._causes.joined import joined
 from inspector.formats._causes.parts import doubled, moved_parts, swapped, trailing, truncated
 from inspector.formats._causes.wrapped import convert_back, in_front
@@ -129,7 +129,8 @@ def causes_of(archive: Archive, progress: Progress) -> Sequence[FoundCause]:
     look = _Look(archive, progress)
     if alone := look.first(_BEFORE_FLIPS):
         return alone
-    causes = look.causes = flipped_bits(archive, progress)
+    budget = flips.Budget()
+    causes = look.causes = flips.flipped_bits(archive, budget, progress)
     explained = {id(finding) for each in causes for finding in each.explains}
     if all(id(finding) in explained for finding in wrong(archive)) or not look.may_read:
         return _folded(archive, causes)
@@ -137,7 +138,7 @@ def causes_of(archive: Archive, progress: Progress) -> Sequence[FoundCause]:
         return alone
     places = look.first(_PLACES)
     if not causes and not places:
-        causes = flipped_bits(archive, progress, MAX_LAST_WORK_BYTES)
+        causes = list(flips.changed_byte(archive, budget, progress))
     return _folded(archive, [*places, *causes])
 
 
@@ -233,7 +234,7 @@ def changed_bytes(archive: Archive, left: Sequence[Finding]) -> FoundCause | Non
         first = f"Bytes between {low:,} and {high - 1:,} are not those that were written."
     affected = listed(map(archive.members.path, members), len(members), 3)
     about = f" Members affected: {affected}." if members else ""
-    left_out = untried(archive)
+    left_out = flips.untried(archive)
     message = (
         f"{first} This explains {count(len(left), 'finding')} about {in_bytes(total(spans))} from byte {low:,} on."
         f"{about} There is no {'' if left_out else 'single flipped bit, no '}run of zeros and no copy of a neighbour"

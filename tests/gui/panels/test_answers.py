@@ -16,7 +16,7 @@ from tests.damage.generator import make
 from tests.gui.conftest import Show, overwrite, press, previewed, settle
 
 TORN = "torn-after-write-2.tacozip"
-DAMAGED = "flipped-blob-byte.rca"
+DAMAGED = "two-changed-bytes.rca"
 
 
 def click(qtbot: QtBot, button: QPushButton) -> None:

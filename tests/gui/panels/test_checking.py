@@ -23,7 +23,7 @@ from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.views import JobState, Judged, LayerKind
 from tests.gui.conftest import WAIT, Show, dialog_of, press, settle
 
-DAMAGED = "flipped-blob-byte.rca"
+DAMAGED = "two-changed-bytes.rca"
 
 
 # ---- one archive -------------------------------------------------------------------------------------------------

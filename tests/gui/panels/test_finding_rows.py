@@ -13,7 +13,7 @@ from inspector.gui.kit.widgets import Emptiable
 from inspector.gui.panels.findings import MESSAGE, MIN_WIDTH_BESIDE_PX
 from tests.gui.conftest import Show, settle
 
-DAMAGED = "flipped-blob-byte.rca"
+DAMAGED = "two-changed-bytes.rca"
 DIGEST = "917fdc32835dad9e"
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 

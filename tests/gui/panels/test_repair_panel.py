@@ -251,7 +251,7 @@ def test_an_assumption_waits_for_a_tick(planned: Found, window: Window, qtbot: Q
 def test_what_is_whole_is_salvaged_and_more_on_the_users_word_which_stays_ticked(
     planned: Found, window: Window, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    tab, path = planned("flipped-blob-byte.rca")
+    tab, path = planned("two-changed-bytes.rca")
     panel, before = tab.repair, path.read_bytes()
     assert panel.buttons["salvage"].isEnabled()
     panel.buttons["salvage"].click()

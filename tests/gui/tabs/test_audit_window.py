@@ -18,7 +18,7 @@ from inspector.gui.tabs.audit_tab import ERRORS, FORMAT, HINT, LOCATION, NONE_MA
 from tests.formats.datas3t.range_building import points, put_range
 from tests.gui.conftest import WAIT, NoProcesses, Sample, dialog_of, press, settle
 
-DAMAGED = "flipped-blob-byte.rca"
+DAMAGED = "two-changed-bytes.rca"
 
 
 @pytest.fixture

@@ -230,8 +230,8 @@ def checked_plan(path: Path, *accepted: str) -> Plan:
 @pytest.mark.parametrize(
     ("name", "accepted", "words"),
     [
-        ("flipped-blob-byte.rca", (), "what is provably whole"),
-        ("flipped-blob-byte.rca", ("rca-salvage-readable",), "hat can be read (not all of it is proved whole)"),
+        ("two-changed-bytes.rca", (), "what is provably whole"),
+        ("two-changed-bytes.rca", ("rca-salvage-readable",), "hat can be read (not all of it is proved whole)"),
         ("overlap.caf", (), "what can be read (no checksum proves it whole)"),
     ],
 )
@@ -246,7 +246,7 @@ def test_a_plan_promises_no_more_than_is_proved(
 
 
 def test_what_a_salvage_loses_and_assumes_is_said_when_it_is_written(sample: Sample, tmp_path: Path) -> None:
-    path = sample("flipped-blob-byte.rca")
+    path = sample("two-changed-bytes.rca")
     result = save_salvage(checked_plan(path), FileSource(path), str(tmp_path / "proved"), Progress())
     assert [warning.partition(" blob")[0] for warning in result.warnings] == ["Lost: 2 of 6"]
     assert "'station-1/2024-05.log'" in result.warnings[0]
@@ -256,7 +256,7 @@ def test_what_a_salvage_loses_and_assumes_is_said_when_it_is_written(sample: Sam
 
 
 def test_an_accepted_salvage_says_that_it_needs_another_file(sample: Sample) -> None:
-    shown = describe(checked_plan(sample("flipped-blob-byte.rca"), "rca-salvage-readable"))
+    shown = describe(checked_plan(sample("two-changed-bytes.rca"), "rca-salvage-readable"))
     assert "rca-salvage-readable writes to another file and changes nothing in place" in shown.sentence
     assert shown.salvage is not None
     assert shown.salvage.claim
@@ -271,7 +271,7 @@ def test_of_two_accepted_repairs_that_exclude_each_other_one_still_waits(sample:
 
 
 def test_what_is_left_is_said_in_a_sentence_each(sample: Sample) -> None:
-    left = describe(checked_plan(sample("flipped-blob-byte.rca"))).left[-1]
+    left = describe(checked_plan(sample("two-changed-bytes.rca"))).left[-1]
     assert left.startswith("Hash mismatch at the reset block of segment ")
     assert left.endswith("[rca-reset-hash-mismatch].")
     assert len(left) < 200
