@@ -58,6 +58,19 @@ NAME_FILE_AND_FOLDER = warning(
     "Rename the file: only one of them can be extracted.",
 )
 
+# ---- what members hold ---------------------------------------------------------------------------------------------
+
+CONTENT_BROKEN = warning(
+    "member-content-broken",
+    "A member contradicts itself: a checksum or a directory inside of it does not hold.",
+    "Compare it with another copy: the archive records no digest that tells when it was changed.",
+)
+CONTENT_ODD = info(
+    "member-content-odd",
+    "A member does not end, or does not go on, as its kind of file does.",
+    "Look at the place: it may have been made so.",
+)
+
 OWN_FORMAT_FAILED = error(
     "own-format-failed", "The code of a format of one's own failed.", "Correct the format file, or open without it."
 )

@@ -25,6 +25,7 @@ from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, diagnose
 from inspector.formats._causes.joined import MIN_REST_BYTES, archives_in
 from inspector.formats.datas3t.check import summary
+from inspector.operations.check.contents import report_contents
 from inspector.operations.check.digest_check import check_manifests
 from inspector.operations.check.name_rules import report_names
 from inspector.operations.check.sharing import compare_shared
@@ -163,7 +164,8 @@ def check_archive(archive: Opened, progress: Progress, *, causes: bool = True, n
     """Check one decoded archive and return the sentence that sums it up; raises Cancelled.
 
     The results of an earlier check, finished or not, are discarded first. ``causes``: also look for what caused the
-    damage, which takes longer where there is some. ``names``: also look for dangerous and colliding names.
+    damage, which takes longer where there is some. ``names``: also look for dangerous and colliding names, and with
+    both, at what members without a digest hold.
     """
     forget_check(archive)
     emitter, decoder = Emitter(archive), archive.decoder
@@ -194,6 +196,8 @@ def check_archive(archive: Opened, progress: Progress, *, causes: bool = True, n
             if causes:
                 archive.diagnosis = diagnose(archive, progress)
                 archive.findings[:0] = archive.diagnosis.causes
+            if causes and names:
+                report_contents(archive, emitter, progress)
     except SourceError as error:
         emitter.report(codes.NOT_READ, f"{error} What follows could not be checked.")
         return ""
