@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import (
     QCloseEvent,
     QGuiApplication,
@@ -72,7 +72,7 @@ class Window(DropZone, QMainWindow):
         parts = self, self.tabs, self.settings
         self.archives = Archives(*parts, self.status_line)
         self.comparisons = Comparisons(*parts, self.temp_dir)
-        self.bookmarks = Bookmarks(*parts, menus["Go"])
+        self.bookmarks = Bookmarks(*parts, menus["Notes"])
         self.help = Help(self, self.message, self.settings, self.actions_, self.tabs)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.start_page)
@@ -190,6 +190,10 @@ class Window(DropZone, QMainWindow):
     def open_folder(self) -> None:
         """Ask for a folder and open it."""
         ask_for_folder(self, "Open Folder", self.open_locations, self.tabs.shown_location())
+
+    def toggle_full_screen(self) -> None:
+        """Fill the screen with the window, or give it back its size."""
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
     def paste_locations(self) -> None:
         """Open the paths in the clipboard."""

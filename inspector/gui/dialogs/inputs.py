@@ -241,7 +241,7 @@ class DatasetOptionsPage(OptionsPage):
         self.first = dressed(QLineEdit("0"), "First key", enabled=False)
         self.per_range = number_of("Keys in a range", 1, 2**31 - 1, 1_000, showGroupSeparator=True)
         self.numbering.toggled.connect(self.first.setEnabled)
-        super().__init__(("&Dataset", self.dataset), (self.numbering, self.first), ("Ke&ys per range", self.per_range))
+        super().__init__(("Data&set", self.dataset), (self.numbering, self.first), ("Ke&ys per range", self.per_range))
 
     def apply(self, draft: Draft) -> Draft:
         """The draft with these options; raises OptionError."""

@@ -36,7 +36,7 @@ from inspector.operations.protocol.views import LayerKind, Stage
 ORIGIN = "diagram"
 DELAY_MS = 150
 """Milliseconds after the last change of the archive before the diagram is made again."""
-NOT_YET = "Open this panel with View > Show Diagram (Ctrl+Shift+G)."
+NOT_YET = "Open this panel with Debug > Show Diagram (Ctrl+Shift+G)."
 MARGIN = 40
 """Pixels around a box that are shown with it."""
 MAX_WIDTH = 1_200

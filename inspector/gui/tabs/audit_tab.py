@@ -203,7 +203,7 @@ class AuditTab(JobTab[AuditRequests]):
         grid.setHorizontalSpacing(2 * GRID)
         grid.setVerticalSpacing(GRID)
         rows = (
-            (label_of("Fol&der or prefix", self.place), self.place, push_button("&Browse…", "", self.browse)),
+            (label_of("Fo&lder or prefix", self.place), self.place, push_button("&Browse…", "", self.browse)),
             (label_of("&Results file", self.results), self.results, push_button("Choose…", "", self.ask_results)),
         )
         for at, row in enumerate(rows):

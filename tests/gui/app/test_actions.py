@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from operator import attrgetter
 from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QTableView, QTreeView, QWidget
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QMenu, QMenuBar, QTableView, QTreeView, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.core.kinds import declared_kinds
@@ -56,6 +57,55 @@ def test_every_menu_named_exists() -> None:
     named = {part for word in HINT_TEXTS.values() for part in word.split(", in ") if " > " in part}
     assert named
     assert named <= TITLES
+
+
+def entries(menu: QMenu | QMenuBar, path: str = "") -> Iterator[str]:
+    """The path of each entry, "Debug > Reader > Next Step", with what is filled in when a menu opens."""
+    if isinstance(menu, QMenu):
+        menu.aboutToShow.emit()
+    for action in menu.actions():
+        here = f"{path}{action.text().replace('&', '').rstrip('…')}"
+        yield here
+        if (inner := action.menu()) is not None:
+            assert isinstance(inner, QMenu)
+            yield from entries(inner, f"{here} > ")
+
+
+def test_what_documents_and_sentences_call_a_menu_and_its_item_is_there(window: Window, show: Show) -> None:
+    show("journey.caf")
+    there = tuple(entries(window.menuBar()))
+    top = [f"{action.text().replace('&', '')} > " for action in window.menuBar().actions()]
+    root = ROOT.parents[1]
+    named = 0
+    pages = (root / "README.md", *(root / "resources" / "manual").glob("*.md"))
+    for path in (*pages, *(root / "inspector" / "gui").rglob("*.py")):
+        text = path.read_text(encoding="utf-8").replace("*", "")
+        for begin in re.finditer(rf"(?<![\w>] )\b({'|'.join(top)})(?=[A-Z])", text):
+            said = text[begin.start() : begin.start() + 80]
+            assert said.startswith(tuple(each for each in there if " > " in each)), f"{path.name}: {said}"
+            named += 1
+    assert named > 25
+
+
+def test_the_menus_are_short_and_begin_with_what_is_done_most(window: Window) -> None:
+    """A menu is read, not searched: at most 65 entries in those of the bar, submenus counted as one."""
+    tops = {action.text().replace("&", ""): action.menu() for action in window.menuBar().actions()}
+    listed = {
+        name: [each.text().replace("&", "").rstrip("…") for each in menu.actions() if not each.isSeparator()]
+        for name, menu in tops.items()
+        if isinstance(menu, QMenu)
+    }
+    assert list(listed) == ["File", "Edit", "View", "Go", "Archive", "Debug", "Help"]
+    assert sum(map(len, listed.values())) <= 65
+    assert listed["Archive"][:4] == ["Check", "Extract", "Plan Repairs", "TACO Header"]
+    assert set(listed["Debug"]) == {"Show Diagram", "Byte Bands", "Reader", "Replay", "Experiment"}
+
+
+def test_f11_fills_the_screen_and_gives_it_back(window: Window) -> None:
+    press(window, "toggle_full_screen")
+    assert window.isFullScreen()
+    press(window, "toggle_full_screen")
+    assert not window.isFullScreen()
 
 
 def test_every_box_named_exists(window: Window) -> None:

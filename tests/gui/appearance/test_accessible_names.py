@@ -32,7 +32,7 @@ OPENING = (
     *("show_commands", "show_keys", "show_about", "open_files", "open_folder", "export_report"),
 )
 """Actions that open a dialog."""
-TABS = ("new_archive", "browse", "new_audit", "audit_folder")
+TABS = ("new_archive", "browse", "new_audit")
 """Actions that open a tab, some of them after a dialog."""
 
 

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QDir, QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QStyleOptionViewItem
 from pytestqt.modeltest import ModelTester
@@ -219,16 +219,6 @@ def test_files_are_audited_in_a_list_from_which_they_open_and_others_are_asked_f
         assert opened is not None
         assert opened.document.name == DAMAGED
         assert window.tabs.count() == 2
-
-    press(window, "audit_files")
-    dialog = dialog_of(window, QFileDialog)
-    assert isinstance(dialog, QFileDialog)
-    assert dialog.isVisible()
-    assert dialog.directory() == QDir(str(folder / "inner"))
-    dialog.filesSelected.emit([str(folder / "journey.caf")])
-    done(qtbot, shown(window))
-    assert shown(window).sentence.text() == "1 archive: 1 sound."
-    dialog.reject()
 
 
 @pytest.mark.sweep

@@ -65,12 +65,13 @@ class Action(NamedTuple):
 
 
 class Menu(NamedTuple):
-    """A menu, or one within that named ``parent``; ``groups`` of its actions have a line between them."""
+    """A menu, or one within that named ``parent``, ``before`` an action there; ``groups`` have a line between them."""
 
     name: str
     label: str
     parent: str
     groups: tuple[tuple[Action, ...], ...]
+    before: str = ""
 
 
 def _has_pending(tab: Tab) -> bool:
@@ -131,16 +132,6 @@ MENUS = (
                 "paste_locations"),
         ),
         (
-            Action("compare_with", "Compare &With…", ("Ctrl+Shift+C",),
-                "Show where two files differ and which one is right",
-                "comparisons.compare_with"),
-            Action("compare_before", "Co&mpare with State Before", (),
-                "Compare the archive with its state before the pending changes, or before the last write",
-                "comparisons.compare_before", needs_tab=True),
-        ),
-        (
-            Action("reopen_session", "Reopen Last Sess&ion", (), "Reopen the tabs of the last session",
-                "sessions.reopen_session"),
             Action("reload", "Reloa&d", ("F5",), "Reload the file", "reload", icon="reload", needs_tab=True),
         ),
         (
@@ -152,6 +143,22 @@ MENUS = (
             Action("close", "&Quit", (K.Quit, "Ctrl+Q"), "", "close", role=QAction.MenuRole.QuitRole),
         ),
     )),
+    Menu("Recent", "Open &Recent", "File", (
+        (
+            Action("reopen_session", "Reopen Last Sess&ion", (), "Reopen the tabs of the last session",
+                "sessions.reopen_session"),
+        ),
+    ), "paste_locations"),
+    Menu("Compare", "Co&mpare", "File", (
+        (
+            Action("compare_with", "Compare &With…", ("Ctrl+Shift+C",),
+                "Show where two files differ and which one is right",
+                "comparisons.compare_with"),
+            Action("compare_before", "Co&mpare with State Before", (),
+                "Compare the archive with its state before the pending changes, or before the last write",
+                "comparisons.compare_before", needs_tab=True),
+        ),
+    ), "reload"),
     Menu("Edit", "&Edit", "", (
         (
             Action("undo", "&Undo", (K.Undo,), "Undo the last change",
@@ -163,11 +170,23 @@ MENUS = (
         ),
         (
             Action("copy", "&Copy", (K.Copy,), "Copy the selection", "copy", needs_tab=True),
-            Action("copy_path", "C&opy Path", (), "Copy the paths of the selected members",
-                lambda tab: tab.members.copy_paths()),
             Action("select_all", "Select A&ll", (K.SelectAll,), "Select all bytes of the layer",
                 lambda tab: tab.hex_pane.hex.selectAll()),
         ),
+        (
+            Action("edit_bytes", "Edit &Bytes", ("Ctrl+Shift+B",), "Overwrite bytes in the hex view",
+                lambda tab: tab.editing.edit_bytes(), checkable=True),
+        ),
+        (
+            Action("filter_members", "Filter &Members", ("Ctrl+Shift+F",), "Filter members by name",
+                lambda tab: tab.filter_members()),
+        ),
+        (
+            Action("show_settings", "Se&ttings…", ("Ctrl+,",), "Change settings",
+                "help.show_settings", role=QAction.MenuRole.PreferencesRole),
+        ),
+    )),
+    Menu("Find", "&Find", "Edit", (
         (
             Action("find_bytes", "&Find…", (K.Find,), "Find bytes or text",
                 "tool_bar.ask_bytes", icon="find", enabled="tool_bar.has_bytes"),
@@ -176,22 +195,35 @@ MENUS = (
             Action("find_previous", "Find &Previous", ("Shift+F3",), "Find the previous match",
                 "tool_bar.find_next", args=(True,), icon="previous", enabled="tool_bar.has_bytes"),
         ),
+    ), "edit_bytes"),
+    Menu("Copying", "Copy &As", "Edit", (
         (
-            Action("edit_bytes", "Edit &Bytes", ("Ctrl+Shift+B",), "Overwrite bytes in the hex view",
-                lambda tab: tab.editing.edit_bytes(), checkable=True),
-            Action("discard", "&Discard Changes", (), "Drop all pending changes",
-                lambda tab: tab.editing.discard(), enabled=_has_pending),
+            Action("copy_path", "C&opy Path", (), "Copy the paths of the selected members",
+                lambda tab: tab.members.copy_paths()),
         ),
+    ), "select_all"),
+    Menu("View", "&View", "", (
         (
-            Action("show_context_menu", "Conte&xt Menu", ("Shift+F10",), "Open the context menu of the focused item",
-                "help.show_context_menu"),
-            Action("filter_members", "Filter &Members", ("Ctrl+Shift+F",), "Filter members by name",
-                lambda tab: tab.filter_members()),
+            Action("show_arrows", "Show Reference &Arrows", (),
+                "Draw arrows from references to the bytes they point to",
+                "appearance.toggle", args=(preferences.ARROWS,), checkable=True),
+            Action("toggle_full_screen", "&Full Screen", ("F11",), "Fill the screen with the window, or no longer",
+                "toggle_full_screen"),
         ),
+    )),
+    Menu("Zoom", "&Zoom", "View", (
         (
-            Action("show_settings", "Se&ttings…", ("Ctrl+,",), "Change settings",
-                "help.show_settings", role=QAction.MenuRole.PreferencesRole),
+            Action("zoom_in", "Zoom &In", (K.ZoomIn, "Ctrl+="), "Increase the font size",
+                "appearance.zoom_by", args=(1,), needs_tab=True),
+            Action("zoom_out", "Zoom &Out", (K.ZoomOut,), "Decrease the font size",
+                "appearance.zoom_by", args=(-1,), needs_tab=True),
+            Action("zoom_reset", "&Normal Size", ("Ctrl+0",), "Reset the font size",
+                "appearance.zoom_reset", needs_tab=True),
         ),
+    ), "show_arrows"),
+    Menu("Panels", "&Panels", "View", ()),
+    Menu("Panel", "&Go To", "Panels", (
+        tuple(_to_panel(at, name, text) for at, (name, text) in enumerate(PANEL_LABELS.items())),
     )),
     Menu("Go", "&Go", "", (
         (
@@ -211,60 +243,109 @@ MENUS = (
             Action("previous_finding", "Previous Fin&ding", ("Shift+F4",), "Show the previous finding",
                 lambda tab: tab.findings.step(-1)),
         ),
+    )),
+    Menu("Notes", "&Notes", "Go", (
         (
             Action("add_bookmark", "&Add Note…", ("Ctrl+D",), "Bookmark this byte, or the selected ones, with a note",
                 "bookmarks.add_bookmark", needs_tab=True),
             Action("next_bookmark", "Next Book&mark", ("Ctrl+Shift+D",), "Go to the next bookmark",
                 "bookmarks.next_bookmark", needs_tab=True),
         ),
+    )),
+    Menu("Bytes", "B&ytes", "Go", (
         (
             Action("next_unexplained", "Next &Unexplained Bytes", ("F7",), "Show the next bytes that no field explains",
                 lambda tab: tab.navigation.step_unexplained(backwards=False)),
             Action("previous_unexplained", "Previous Une&xplained Bytes", ("Shift+F7",),
                 "Show the previous bytes that no field explains",
                 lambda tab: tab.navigation.step_unexplained(backwards=True)),
+        ),
+        (
             Action("next_alike", "Next of This &Kind", ("F8",), "Show the next field of the selected kind",
                 lambda tab: tab.navigation.step_kind(backwards=False)),
             Action("previous_alike", "Pre&vious of This Kind", ("Shift+F8",),
                 "Show the previous field of the selected kind",
                 lambda tab: tab.navigation.step_kind(backwards=True)),
         ),
+    )),
+    Menu("Panes", "&Panes and Tabs", "Go", (
         (
             Action("next_pane", "Next &Pane", ("F6",), "Move the focus to the next pane",
                 lambda tab: tab.panes.step(1)),
             Action("previous_pane", "Previous Pa&ne", ("Shift+F6",), "Move the focus to the previous pane",
                 lambda tab: tab.panes.step(-1)),
+        ),
+        (
             Action("next_tab", "Next &Tab", ("Ctrl+Tab", "Ctrl+PgDown"), "Show the next archive",
                 "tabs.step", args=(1,), enabled="tabs.count"),
             Action("previous_tab", "Pr&evious Tab", ("Ctrl+Shift+Tab", "Ctrl+PgUp"), "Show the previous archive",
                 "tabs.step", args=(-1,), enabled="tabs.count"),
             Action("list_tabs", "All Tab&s…", (), "Choose a tab", "help.show_tabs", enabled="tabs.count"),
         ),
-    )),
-    Menu("Panel", "To Pane&l", "Go", (
-        tuple(_to_panel(at, name, text) for at, (name, text) in enumerate(PANEL_LABELS.items())),
-    )),
-    Menu("View", "&View", "", (
         (
-            Action("zoom_in", "Zoom &In", (K.ZoomIn, "Ctrl+="), "Increase the font size",
-                "appearance.zoom_by", args=(1,), needs_tab=True),
-            Action("zoom_out", "Zoom &Out", (K.ZoomOut,), "Decrease the font size",
-                "appearance.zoom_by", args=(-1,), needs_tab=True),
-            Action("zoom_reset", "&Normal Size", ("Ctrl+0",), "Reset the font size",
-                "appearance.zoom_reset", needs_tab=True),
+            Action("show_context_menu", "Conte&xt Menu", ("Shift+F10",), "Open the context menu of the focused item",
+                "help.show_context_menu"),
+        ),
+    )),
+    Menu("Archive", "&Archive", "", (
+        (
+            Action("check", "Chec&k", ("Ctrl+K",), "Check structure and all checksums",
+                lambda tab: tab.checking.start(), icon="check"),
+            Action("extract", "&Extract…", ("Ctrl+E",), "Extract members to a folder",
+                lambda tab: tab.extract_flow.extract(), icon="extract"),
+            Action("plan_repairs", "Plan &Repairs…", ("Ctrl+M",), "Plan repairs of the archive",
+                lambda tab: tab.plan_repairs(), icon="repair"),
+            Action("show_header", "TACO &Header", ("Ctrl+Shift+H",), "Edit the header of a TACO archive",
+                lambda tab: tab.show_header(), icon="header"),
         ),
         (
-            Action("show_arrows", "Show Reference &Arrows", (),
-                "Draw arrows from references to the bytes they point to",
-                "appearance.toggle", args=(preferences.ARROWS,), checkable=True),
-            Action("show_bands", "B&yte Bands", ("Ctrl+Shift+Y",), "Show what the bytes look like, and their entropy",
-                "appearance.toggle", args=(preferences.BANDS,), checkable=True),
+            Action("show_content", "Show Co&ntent", ("Ctrl+Return",), "Show the selected member's content",
+                lambda tab: tab.show_content(), enabled=_has_member),
+            Action("open_inside", "Open as Archi&ve", ("Ctrl+Shift+Return",),
+                "Open the member, or what the file is compressed from, as an archive of its own",
+                lambda tab: tab.open_inside(), enabled=lambda tab: _has_member(tab) or tab.can_unpack),
+            Action("new_audit", "A&udit…", ("Ctrl+Shift+U", "Ctrl+Shift+K"),
+                "Check every archive below a folder or prefix, and keep the results in a file",
+                "archives.new_audit"),
+            Action("append", "&Add to RCA…", (), "Add files to an RCA archive",
+                "archives.append", needs_tab=True),
+        ),
+        (
+            Action("write", "&Write Changes", (K.Save,), "Write the pending changes to the file",
+                lambda tab: tab.editing.write(), enabled=_has_pending),
+            Action("take_back", "&Take Back Last Write", (), "Write the old bytes back",
+                lambda tab: tab.editing.take_back(), enabled=_can_take_back),
+        ),
+        (
+            Action("cancel", "&Cancel Job", ("Esc",), "Cancel the running job", lambda tab: tab.document.cancel_jobs()),
+        ),
+    )),
+    Menu("More", "&More Changes", "Archive", (
+        (
+            Action("repair_checksums", "Fix Check&sums", ("Ctrl+Shift+M",), "Fix the checksums of changed bytes",
+                lambda tab: tab.editing.repair_checksums(), enabled=_has_pending),
+            Action("ask_copy", "Save a Changed Cop&y…", (K.SaveAs,), "Write a changed copy; the file stays as it is",
+                lambda tab: tab.save_flow.ask_copy(), enabled=_has_pending),
+            Action("discard", "&Discard Changes", (), "Drop all pending changes",
+                lambda tab: tab.editing.discard(), enabled=_has_pending),
+        ),
+        (
+            Action("ask_export", "Export &Patch…", (), "Write the pending changes to a patch file",
+                lambda tab: tab.save_flow.ask_export(), enabled=_has_pending),
+            Action("ask_import", "&Import Patch…", (), "Load a patch as pending changes",
+                lambda tab: tab.save_flow.ask_import()),
+        ),
+    ), "cancel"),
+    Menu("Debug", "&Debug", "", (
+        (
             Action("show_diagram", "Show Diagra&m", ("Ctrl+Shift+G",),
                 "Show the shape of the archive, with lines to what its records lead to",
                 lambda tab: tab.open_panel("Diagram")),
+            Action("show_bands", "B&yte Bands", ("Ctrl+Shift+Y",), "Show what the bytes look like, and their entropy",
+                "appearance.toggle", args=(preferences.BANDS,), checkable=True),
         ),
     )),
-    Menu("Reader", "&Reader", "View", (
+    Menu("Reader", "&Reader", "Debug", (
         (
             Action("show_reader", "&Follow a Reader", ("Ctrl+Shift+R",),
                 "Show the steps another program takes through this archive, and where it stops",
@@ -284,7 +365,32 @@ MENUS = (
                 lambda tab: tab.reader.to_byte(), enabled=_has_steps),
         ),
     )),
-    Menu("Experiment", "E&xperiment", "Archive", (
+    Menu("Replay", "Rep&lay", "Debug", (
+        (
+            Action("show_replay", "&Replay Writes", ("Ctrl+Shift+W",),
+                "Show the archive after each write of a change, never writing it, "
+                "and what readers make of a crash there",
+                lambda tab: tab.show_replay(), enabled=lambda tab: not tab.replaying.why_not),
+            Action("leave_replay", "&Leave Replay", (), "Show the archive as it is",
+                lambda tab: tab.replaying.leave(), enabled=lambda tab: tab.replaying.is_on),
+        ),
+        (
+            Action("next_write", "&Next Write", ("Alt+Shift+Right",), "Replay: the archive after the next write",
+                lambda tab: tab.replaying.step(1), enabled=_has_state),
+            Action("previous_write", "&Previous Write", ("Alt+Shift+Left",), "Replay: the archive before this write",
+                lambda tab: tab.replaying.step(-1), enabled=_has_state),
+        ),
+        (
+            Action("read_crashes", "&Crash Points", (),
+                "Replay: what each reader makes of the archive if its writer stops at a write",
+                lambda tab: tab.replaying.read_crashes(),
+                enabled=lambda tab: _has_state(tab) and tab.replaying.matrix is None),
+            Action("save_state", "&Save State as New File…", (),
+                "Replay: write the archive as it is shown to a new file",
+                lambda tab: tab.trial_flow.ask_save(), enabled=_has_state),
+        ),
+    )),
+    Menu("Experiment", "E&xperiment", "Debug", (
         (
             Action("show_experiment", "&Begin Experiment", ("Ctrl+Shift+X",),
                 "Change the bytes as they are shown, never the file, and see what becomes of the archive",
@@ -331,77 +437,6 @@ MENUS = (
                 lambda tab: tab.trial_flow.ask_patch(), enabled=_has_experiment),
         ),
     )),
-    Menu("Replay", "Rep&lay", "Archive", (
-        (
-            Action("show_replay", "&Replay Writes", ("Ctrl+Shift+W",),
-                "Show the archive after each write of a change, never writing it, "
-                "and what readers make of a crash there",
-                lambda tab: tab.show_replay(), enabled=lambda tab: not tab.replaying.why_not),
-            Action("leave_replay", "&Leave Replay", (), "Show the archive as it is",
-                lambda tab: tab.replaying.leave(), enabled=lambda tab: tab.replaying.is_on),
-        ),
-        (
-            Action("next_write", "&Next Write", ("Alt+Shift+Right",), "Replay: the archive after the next write",
-                lambda tab: tab.replaying.step(1), enabled=_has_state),
-            Action("previous_write", "&Previous Write", ("Alt+Shift+Left",), "Replay: the archive before this write",
-                lambda tab: tab.replaying.step(-1), enabled=_has_state),
-        ),
-        (
-            Action("read_crashes", "&Crash Points", (),
-                "Replay: what each reader makes of the archive if its writer stops at a write",
-                lambda tab: tab.replaying.read_crashes(),
-                enabled=lambda tab: _has_state(tab) and tab.replaying.matrix is None),
-            Action("save_state", "&Save State as New File…", (),
-                "Replay: write the archive as it is shown to a new file",
-                lambda tab: tab.trial_flow.ask_save(), enabled=_has_state),
-        ),
-    )),
-    Menu("Archive", "&Archive", "", (
-        (
-            Action("check", "Chec&k", ("Ctrl+K",), "Check structure and all checksums",
-                lambda tab: tab.checking.start(), icon="check"),
-            Action("audit_files", "Audit &Files…", (), "Check several archives in one list", "archives.audit_files"),
-            Action("audit_folder", "Audit Fol&der…", ("Ctrl+Shift+K",), "Check all archives in a folder",
-                "archives.audit_folder"),
-            Action("new_audit", "New A&udit…", ("Ctrl+Shift+U",),
-                "Check every archive below a folder or prefix, and keep the results in a file",
-                "archives.new_audit"),
-        ),
-        (
-            Action("extract", "&Extract…", ("Ctrl+E",), "Extract members to a folder",
-                lambda tab: tab.extract_flow.extract(), icon="extract"),
-            Action("open_inside", "Open as Archi&ve", ("Ctrl+Shift+Return",),
-                "Open the member, or what the file is compressed from, as an archive of its own",
-                lambda tab: tab.open_inside(), enabled=lambda tab: _has_member(tab) or tab.can_unpack),
-            Action("append", "&Add to RCA…", (), "Add files to an RCA archive",
-                "archives.append", needs_tab=True),
-        ),
-        (
-            Action("plan_repairs", "Plan &Repairs…", ("Ctrl+M",), "Plan repairs of the archive",
-                lambda tab: tab.plan_repairs(), icon="repair"),
-            Action("show_header", "TACO &Header", ("Ctrl+Shift+H",), "Edit the header of a TACO archive",
-                lambda tab: tab.show_header(), icon="header"),
-        ),
-        (
-            Action("write", "&Write Changes", (K.Save,), "Write the pending changes to the file",
-                lambda tab: tab.editing.write(), enabled=_has_pending),
-            Action("take_back", "&Take Back Last Write", (), "Write the old bytes back",
-                lambda tab: tab.editing.take_back(), enabled=_can_take_back),
-            Action("repair_checksums", "Fix Check&sums", ("Ctrl+Shift+M",), "Fix the checksums of changed bytes",
-                lambda tab: tab.editing.repair_checksums(), enabled=_has_pending),
-            Action("ask_copy", "Save a Changed Cop&y…", (K.SaveAs,), "Write a changed copy; the file stays as it is",
-                lambda tab: tab.save_flow.ask_copy(), enabled=_has_pending),
-            Action("ask_export", "Export &Patch…", (), "Write the pending changes to a patch file",
-                lambda tab: tab.save_flow.ask_export(), enabled=_has_pending),
-            Action("ask_import", "&Import Patch…", (), "Load a patch as pending changes",
-                lambda tab: tab.save_flow.ask_import()),
-        ),
-        (
-            Action("cancel", "&Cancel Job", ("Esc",), "Cancel the running job", lambda tab: tab.document.cancel_jobs()),
-            Action("show_content", "Show Co&ntent", ("Ctrl+Return",), "Show the selected member's content",
-                lambda tab: tab.show_content(), enabled=_has_member),
-        ),
-    )),
     Menu("Help", "&Help", "", (
         (
             Action("show_commands", "&Commands…", ("Ctrl+Shift+P",), "Find an action by its name",
@@ -422,22 +457,30 @@ MENUS = (
 ACTIONS = tuple(action for menu in MENUS for group in menu.groups for action in group)
 
 
-MENU_OF = {row.name: without_marks(menu.label) for menu in MENUS for group in menu.groups for row in group}
-"""The label of the menu that an action is in, without its mnemonic mark."""
+_PATHS: dict[str, str] = {"": ""}
+for _menu in MENUS:
+    _PATHS[_menu.name] = f"{_PATHS[_menu.parent]} > {without_marks(_menu.label)}".removeprefix(" > ")
+MENU_OF = {row.name: _PATHS[menu.name] for menu in MENUS for group in menu.groups for row in group}
+"""The menu that an action is in, with those around it and without marks of mnemonics: "Debug > Reader"."""
 
 
 def build_actions(
     owner: QWidget, bar: QMenuBar, run: Callable[[Action], object]
 ) -> tuple[dict[str, QAction], dict[str, QMenu]]:
     """Create the actions and the menus that contain them, both by name. Each calls ``run`` with its row."""
-    menus = {menu.name: bar.addMenu(menu.label) for menu in MENUS if not menu.parent}
-    menus |= {menu.name: menus[menu.parent].addMenu(menu.label) for menu in MENUS if menu.parent}
     actions = {row.name: _created(row, owner, run) for row in ACTIONS}
+    menus: dict[str, QMenu] = {}
     for menu in MENUS:
+        made = menus[menu.name] = QMenu(menu.label, owner)
+        parent = menus.get(menu.parent, bar)
+        if menu.before:
+            parent.insertMenu(actions[menu.before], made)
+        else:
+            parent.addMenu(made)
         for group in menu.groups:
             if group is not menu.groups[0]:
-                menus[menu.name].addSeparator()
-            menus[menu.name].addActions([actions[row.name] for row in group])
+                made.addSeparator()
+            made.addActions([actions[row.name] for row in group])
     return actions, menus
 
 

@@ -15,7 +15,7 @@ from inspector.core.limits import FORMAT_FILES
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
 from inspector.gui.kit.building import Answer, ask
-from inspector.gui.kit.files import ask_for_file, ask_for_files, ask_for_folder
+from inspector.gui.kit.files import ask_for_file
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.preferences import Settings
 from inspector.gui.panels.status_line import StatusLine
@@ -87,14 +87,6 @@ class Archives(WindowActions):
         self._tabs.reloadRequested.emit(True)
 
     # ---- audits and new archives -------------------------------------------------------------------------------
-
-    def audit_files(self) -> None:
-        """Ask for files and audit them."""
-        ask_for_files(self._parent, "Audit Files", self.audit, self._tabs.shown_location())
-
-    def audit_folder(self) -> None:
-        """Ask for a folder and audit all archives in it, recursively."""
-        ask_for_folder(self._parent, "Audit Folder", self.audit, self._tabs.shown_location())
 
     def audit(self, locations: Sequence[str], connection: Connection = DEFAULT) -> AuditTab:
         """Audit these files and folders in a new tab; from now on ``connection`` is used for their buckets."""

@@ -69,9 +69,8 @@ class Bookmarks(WindowActions):
     def __init__(self, parent: QWidget, tabs: Tabs, settings: Settings, menu: QMenu) -> None:
         super().__init__(parent, tabs, settings)
         self._marked: WeakKeyDictionary[Tab, tuple[Bookmark, ...]] = WeakKeyDictionary()
-        self.menu = QMenu("N&otes", parent)
-        self.menu.aboutToShow.connect(self._fill)
-        menu.addMenu(self.menu)
+        self.menu, self._fixed = menu, menu.actions()
+        menu.aboutToShow.connect(self._fill)
 
     def of(self, document: Document) -> list[Bookmark]:
         """The bookmarks of an archive by offset."""
@@ -131,7 +130,10 @@ class Bookmarks(WindowActions):
             tab.document.reported.emit("No bookmarks yet. Ctrl+D adds one.")
 
     def _fill(self) -> None:
-        self.menu.clear()
+        for old in self.menu.actions()[len(self._fixed) :]:
+            self.menu.removeAction(old)
+            old.deleteLater()
+        self.menu.addSeparator()
         tab = self._tabs.shown()
         every = self.of(tab.document) if tab is not None else []
         if tab is None or not every:

@@ -36,11 +36,9 @@ class Menus:
         self._settings = settings
         self._parent = parent
         self._actions = actions
-        file, edit, view = menus["File"], menus["Edit"], menus["View"]
-        before = actions["paste_locations"]
-        self.recent = QMenu("Open &Recent", parent)
+        self.recent, self.panels, self.copying = menus["Recent"], menus["Panels"], menus["Copying"]
+        self._to_panel = menus["Panel"]
         self.samples = QMenu("Open &Sample", parent)
-        self.panels = QMenu("&Panels", parent)
         self._checks: list[tuple[QAction, Setting[Any], object]] = [
             (actions["show_arrows"], preferences.ARROWS, True),
             (actions["show_bands"], preferences.BANDS, True),
@@ -48,13 +46,10 @@ class Menus:
         self.rows = self._choices("&Bytes per Row", preferences.BYTES_PER_ROW)
         self.colours = self._choices("&Colour By", preferences.COLOUR_BY)
         self.themes = self._choices("&Theme", preferences.THEME)
-        self.copying = QMenu("Copy &As", parent)
         self.experiment = menus["Experiment"]
-        for menu in (self.recent, self.samples):
-            file.insertMenu(before, menu)
-        edit.insertMenu(actions["select_all"], self.copying)
-        for menu in (self.panels, self.rows, self.colours, self.themes):
-            view.addMenu(menu)
+        menus["File"].insertMenu(actions["paste_locations"], self.samples)
+        for menu in (self.rows, self.colours, self.themes):
+            menus["View"].addMenu(menu)
         settings.changed.connect(self._check_shown)
         self._check_shown()
         self.recent.aboutToShow.connect(self._fill_recent)
@@ -96,9 +91,10 @@ class Menus:
                 action.setIcon(icon_of(state))
         if self.recent.isEmpty():
             self.recent.addAction("No Recent Files").setEnabled(False)
-            return
-        self.recent.addSeparator()
-        self._add(self.recent, "Clear", self._settings.clear_recent)
+        else:
+            self.recent.addSeparator()
+            self._add(self.recent, "Clear", self._settings.clear_recent)
+        self.recent.addAction(self._actions["reopen_session"])
 
     def _fill_panels(self) -> None:
         self.panels.clear()
@@ -109,6 +105,7 @@ class Menus:
         for dock in tab.docks.values():
             self.panels.addAction(dock.toggleViewAction())
         self.panels.addSeparator()
+        self.panels.addMenu(self._to_panel)
         self._add(self.panels, "Reset Positions", tab.reset_arrangement)
 
     def show_members_menu(self, position: QPoint) -> None:

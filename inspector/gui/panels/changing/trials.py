@@ -42,11 +42,11 @@ from inspector.operations.protocol.replay_views import (
 )
 
 NO_EXPERIMENT = (
-    "An experiment changes bytes as they are shown and never the file. Begin one with Archive > Experiment, or choose "
+    "An experiment changes bytes as they are shown and never the file. Begin one with Debug > Experiment, or choose "
     "a change from the menu of the bytes."
 )
 NO_STEP = (
-    "No step yet: select bytes, then choose a change from their menu or from Archive > Experiment. "
+    "No step yet: select bytes, then choose a change from their menu or from Debug > Experiment. "
     "Everything that is shown follows."
 )
 NO_REPLAY = (
