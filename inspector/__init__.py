@@ -24,6 +24,7 @@ __all__ = [
     "compare",
     "open",
     "scan",
+    "use_format",
 ]
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         compare,
         open,  # noqa: A004 - inspector.open, as gzip.open
         scan,
+        use_format,
     )
     from inspector.sources.s3.connection import Connection
 else:

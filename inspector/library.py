@@ -7,11 +7,13 @@ It opens, checks and repairs with the functions that the terminal and the window
 from __future__ import annotations
 
 import io
+import os
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
+from operator import index
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Self, overload
 
@@ -19,6 +21,7 @@ from inspector.core.edit import EditError
 from inspector.core.field import Field, locate
 from inspector.core.finding import Finding
 from inspector.core.format import MemberError
+from inspector.core.member import FOLDER, SPECIAL
 from inspector.core.member import Member as Record
 from inspector.core.member import Members as Columns
 from inspector.core.names import decoded, visible
@@ -33,6 +36,7 @@ from inspector.operations.open.location import Location, open_location
 from inspector.operations.open.nested import content_of
 from inspector.operations.open.opening import Opened, learn
 from inspector.operations.open.reading import Reading, doubt_about
+from inspector.sources.local.file import FileSource
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 if TYPE_CHECKING:  # each is loaded by the function that needs it
@@ -153,7 +157,23 @@ def scan(
     from inspector.operations.check.scanning import Scan
 
     with _sentences():
-        yield from Scan(fspath(location), connection or DEFAULT).hits(_progress(progress))
+        found = Scan(fspath(location), connection or DEFAULT)
+    return _told(found.hits(_progress(progress)))
+
+
+def _told(found: Iterator[Hit]) -> Iterator[Hit]:
+    with _sentences():
+        yield from found
+
+
+def use_format(file: str | PathLike[str]) -> None:
+    """Know the format that a Python file describes, from now on: the file is run. Raises Refused where it is none."""
+    from inspector.formats._own import OwnFormatError, use
+
+    try:
+        use([fspath(file)])
+    except OwnFormatError as error:
+        raise Refused(str(error)) from error
 
 
 class Archive:
@@ -173,6 +193,10 @@ class Archive:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process, or copied, it is opened again."""
+        return partial(open, connection=self._connection), (self.location,)
 
     def close(self) -> None:
         """Close its files. Nothing of it can be read afterwards."""
@@ -230,12 +254,22 @@ class Archive:
         """
         return self._single.fields
 
-    def at(self, offset: int) -> list[Field]:
-        """The fields that a byte is in, the outermost first. Raises IndexError outside the file."""
+    def at(self, place: int | str) -> list[Field]:
+        """The fields that a byte is in, the outermost first. Raises IndexError outside the file.
+
+        A place may be what Go To takes, ``footer`` or ``chunk[2]``; raises Refused where that leads nowhere.
+        """
+        offset = place if isinstance(place, int) else self._place(place)
         if not 0 <= offset < self._single.source.size:
             raise IndexError(f"There is no byte {offset:,}: {visible(self.location)} has {in_bytes(self.size)}.")
         with _sentences():
             return [field for _, field in locate(self._single.fields, offset)]
+
+    def _place(self, place: str) -> int:
+        from inspector.operations.open.expressions import place_in
+
+        with _sentences():
+            return place_in(self._single, place)
 
     @property
     def findings(self) -> list[Finding]:
@@ -243,10 +277,16 @@ class Archive:
         return [finding for each in self._open.archives for finding in each.findings]
 
     def check(self, progress: Tell | None = None) -> Report:
-        """Check everything that can be checked: every digest, record and name. Reads all of the file."""
+        """Check everything that can be checked: every digest, record and name. Reads all of the file.
+
+        Raises Refused where another program changed the file since it was opened: open it again.
+        """
         from inspector.operations.check.checking import check_opened
 
-        self._report = Report(check_opened(self.location, self._open, _progress(progress)))
+        found = check_opened(self.location, self._open, _progress(progress))
+        for each in self._open.archives:
+            _require_same(each)
+        self._report = Report(found)
         return self._report
 
     def plan(self, accept: Collection[str] = (), progress: Tell | None = None) -> RepairPlan:
@@ -266,12 +306,18 @@ class Archive:
         codes are all in ``accept`` are made. Raises Refused where consent is missing or nothing can be repaired, and
         Unreadable; then nothing was written.
         """
-        from inspector.operations.edit.apply_repairs import apply_plan, file_of, save_salvage
+        from inspector.operations.edit.apply_repairs import apply_plan, describe, file_of, save_salvage
         from inspector.operations.edit.plan_repairs import plan
 
         told, copy = _progress(progress), fspath(to)
+        if isinstance(accept, str):
+            raise TypeError("accept takes several codes: give a list.")
         with _sentences():
             planned = plan(self._checkable(), told, accept, in_place=not copy)
+            shown = describe(planned, copy)
+            known = {row.code for row in (*shown.repairs, *shown.waiting, shown.salvage) if row is not None}
+            if unknown := sorted(set(accept) - known):
+                raise Refused(f"Nothing was written: no repair is called {' or '.join(unknown)}.")
             if missing := [each.code for each in planned.repairs if each.code not in accept and not copy]:
                 raise Refused(f"Nothing was written: in place, accept has to name {' and '.join(missing)}.")
             source = file_of(planned.before)
@@ -292,64 +338,65 @@ class Archive:
         )
 
     def _repr_html_(self) -> str:
-        return _html(self.location, self._open.archives, self.state)
+        return _html(self.location, self._open.archives, self.findings, self.state)
+
+
+def _require_same(archive: Opened) -> None:
+    """Raise Refused if another program changed the file since it was opened."""
+    source = archive.source
+    if isinstance(source, FileSource) and (change := source.change()):
+        raise Refused(f"{visible(source.name)} {change}. Open it again.")
 
 
 class Report:
     """What a check found, from ``Archive.check``."""
 
     def __init__(self, report: CheckReport) -> None:
-        self._report = report
+        from inspector.operations.check.report import as_json
 
-    @property
-    def state(self) -> State | None:
-        """The state; None if nothing wrong was seen but not everything was read."""
-        return self._report.state
+        self.location = report.location
+        self.state = report.state
+        """None if nothing wrong was seen but not everything was read."""
+        self.sentence = report.sentence
+        """The summary."""
+        self.findings = [*report.findings, *(each for archive in report.archives for each in archive.findings)]
+        """What is wrong or worth knowing, causes first."""
+        self.verdicts = report.verdicts
+        """How many members have each verdict."""
+        self.json = as_json(report)
+        """What ``check --json`` prints, one object."""
+        self._archives: Sequence[Opened] = report.archives
+
+    def __getstate__(self) -> dict[str, Any]:
+        """In another process it has no archive, and so no map."""
+        return vars(self) | {"_archives": ()}
 
     @property
     def sound(self) -> bool:
         """Whether nothing is wrong: the state is sound, or has warnings only."""
         return self.state is not None and self.state.fine
 
-    @property
-    def sentence(self) -> str:
-        """The summary."""
-        return self._report.sentence
-
-    @property
-    def findings(self) -> list[Finding]:
-        """What is wrong or worth knowing, causes first."""
-        return [*self._report.findings, *(each for archive in self._report.archives for each in archive.findings)]
-
-    @property
-    def verdicts(self) -> dict[Verdict, int]:
-        """How many members have each verdict."""
-        return self._report.verdicts
-
-    @property
-    def json(self) -> str:
-        """What ``check --json`` prints, one object."""
-        from inspector.operations.check.report import as_json
-
-        return as_json(self._report)
-
     def __repr__(self) -> str:
-        return (
-            f"<Report {self._report.location!r}: {self.state or 'incomplete'}, {count(len(self.findings), 'finding')}>"
-        )
+        return f"<Report {self.location!r}: {self.state or 'incomplete'}, {count(len(self.findings), 'finding')}>"
 
     def _repr_html_(self) -> str:
-        return _html(self._report.location, self._report.archives, self.state, self.sentence)
+        return _html(self.location, self._archives, self.findings, self.state, self.sentence)
 
 
-def _html(location: str, archives: Sequence[Opened], state: State | None, sentence: str = "") -> str:
+def _html(
+    location: str,
+    archives: Sequence[Opened],
+    findings: Sequence[Finding],
+    state: State | None,
+    sentence: str = "",
+) -> str:
     """State, map and first findings, for a notebook."""
     from inspector.operations.diagram.drawing import Shades
     from inspector.operations.report.page import the_map
 
     shades = Shades()
     drawn = the_map(archives[0], shades, Progress()) if len(archives) == 1 and archives[0].source.size else ""
-    worst = sorted((each for one in archives for each in one.findings), key=lambda each: each.severity.rank)
+    worst = sorted(findings, key=lambda each: each.severity.rank)
     rows = "".join(f"<li><b>{each.severity}</b> {escape(each.message)}</li>" for each in worst[:_MAX_SHOWN])
     more = f"<li>and {count(len(worst) - _MAX_SHOWN, 'more finding')}</li>" if len(worst) > _MAX_SHOWN else ""
     said = f" {escape(sentence)}" if sentence else ""
@@ -372,27 +419,27 @@ class Members:
         return self._opened.members
 
     @overload
-    def __getitem__(self, at: int | str) -> Member: ...
+    def __getitem__(self, at: int | str | bytes) -> Member: ...
     @overload
     def __getitem__(self, at: slice) -> list[Member]: ...
-    def __getitem__(self, at: int | str | slice) -> Member | list[Member]:
+    def __getitem__(self, at: int | str | bytes | slice) -> Member | list[Member]:
         """A member by number or name. Raises IndexError, NotFound and Unreadable."""
         if isinstance(at, slice):
             return [self._member(each) for each in range(*at.indices(len(self)))]
-        if isinstance(at, str):
-            archives = self._opened.archives
+        if isinstance(at, (str, bytes)):
             with _sentences():
-                found, index = find_member(archives, at)
-            return Member(found, index, found.members.path(index))
+                found, number = find_member(self._opened.archives, os.fsdecode(at))
+            return Member(found, number, found.members.path(number))
         return self._member(range(len(self))[at])
 
     def __iter__(self) -> Iterator[Member]:
         return map(self._member, range(len(self)))
 
     def __contains__(self, name: object) -> bool:
-        if isinstance(name, str):
-            with suppress(NotFound):
-                return self[name] is not None
+        if isinstance(name, Member):
+            return name in list(self)
+        with suppress(NotFound):
+            return isinstance(name, (str, bytes)) and self[name] is not None
         return False
 
     def _member(self, number: int) -> Member:
@@ -453,10 +500,24 @@ class Member:
         self.path = path
         """The name as the archive has it; in a dataset with the range in front."""
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Member) and (self._archive, self._index) == (other._archive, other._index)
+
+    def __hash__(self) -> int:
+        return hash((id(self._archive), self._index))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("A member belongs to its archive, open in this process: open the archive again there.")
+
     @cached_property
     def _record(self) -> Record:
         with _sentences():
             return self._archive.members[self._index]
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file, and no folder, link or device."""
+        return not self._record.marks & (FOLDER | SPECIAL)
 
     @property
     def name(self) -> str:
@@ -501,6 +562,7 @@ class Member:
         """All of its decoded content. Raises Unreadable, and Refused where anything casts doubt on it."""
         with self.open() as file:
             data = file.read()
+            _require_same(self._archive)
             if file.doubts:
                 raise Refused(f"{' '.join(file.doubts)} To read it nevertheless, use open().")
         return data
@@ -536,6 +598,9 @@ class MemberFile(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    def write(self, _: object) -> int:
+        raise io.UnsupportedOperation("A member is read only.")
+
     def seekable(self) -> bool:
         return True
 
@@ -543,10 +608,10 @@ class MemberFile(io.RawIOBase):
         return self._at
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._member.size}[whence]
-        target = base + offset
-        if target < 0:
-            raise ValueError("A position before the beginning of a file is none.")
+        self._require_open()
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._member.size}.get(whence)
+        if base is None or (target := base + index(offset)) < 0:
+            raise ValueError(f"There is no position {offset} from {whence}.")
         if target != self._at:
             self._pieces, self._held, self.verified = None, b"", None
         self._at = target
@@ -559,10 +624,15 @@ class MemberFile(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """As every raw file. Raises Unreadable where the content cannot be read, or not to its end."""
+        self._require_open()
         data = self._next(len(buffer)) if self._pieces is not None else self._anywhere(len(buffer))
         buffer[: len(data)] = data
         self._at += len(data)
         return len(data)
+
+    def _require_open(self) -> None:
+        if self.closed:
+            raise ValueError("The file is closed.")
 
     def _anywhere(self, length: int) -> bytes:
         with _sentences():

@@ -13,12 +13,14 @@ from inspector.core.member import Codec, Members
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span
-from inspector.formats._chain import Chain, ChainFindings
-from inspector.formats._directory import DIRECTORY_KINDS, Directory, DirectoryFindings
+from inspector.formats._chain import CHAIN_KINDS, Chain, ChainFindings
+from inspector.formats._directory import DIRECTORY_DIAGRAM, DIRECTORY_KINDS, Directory, DirectoryFindings
 from inspector.formats._kinds import DATA_SECTION, GLOBAL_HEADER
 
 __all__ = [
+    "CHAIN_KINDS",
     "DATA_SECTION",
+    "DIRECTORY_DIAGRAM",
     "DIRECTORY_KINDS",
     "GLOBAL_HEADER",
     "Archive",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import doctest
 import io
 import json
+import pickle
 import subprocess
 import sys
 import tarfile
@@ -16,6 +18,8 @@ import pytest
 
 import inspector
 from inspector.__main__ import main
+from inspector.core.limits import FORMAT_FILES
+from inspector.formats._own import own_formats
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "resources" / "samples"
@@ -118,7 +122,7 @@ def test_a_member_is_a_file(zipped: Path, name: str) -> None:
                 assert file.read(length) == expected.read(length)
                 assert file.tell() == expected.tell()
                 assert file.verified is None
-            with pytest.raises(ValueError, match="before the beginning"):
+            with pytest.raises(ValueError, match="no position -1"):
                 file.seek(-1)
 
 
@@ -254,3 +258,71 @@ def test_members_are_files_of_fsspec(zipped: Path) -> None:
     damaged, _ = fsspec.core.url_to_fs(f"inspect://::file://{RCA}")
     with pytest.raises(OSError, match="Nothing proves"):
         damaged.open(inspector.open(RCA).members.names[0])
+
+
+def test_consent_is_for_codes_that_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "torn.rca"
+    path.write_bytes((SAMPLES / "torn-at-boundary.rca").read_bytes())
+    with inspector.open(path) as archive:
+        with pytest.raises(TypeError, match="give a list"):
+            archive.repair(accept="not rca-drop-garbage")
+        with pytest.raises(inspector.Refused, match="no repair is called bogus"):
+            archive.repair(to=tmp_path / "copy", accept=["bogus"])
+    assert path.read_bytes() == (SAMPLES / "torn-at-boundary.rca").read_bytes()
+    assert not (tmp_path / "copy").exists()
+
+
+def test_a_file_that_changed_while_open_is_never_sound(tmp_path: Path) -> None:
+    path = tmp_path / "some.caf"
+    path.write_bytes((SAMPLES / "journey.caf").read_bytes())
+    with inspector.open(path) as archive:
+        path.write_bytes(b"\xee" * path.stat().st_size)
+        with pytest.raises(inspector.Refused, match=r"Open it again\.$"):
+            archive.check()
+        with pytest.raises(inspector.ArchiveError):
+            archive.members[0].read()
+
+
+def test_what_crosses_to_other_processes_is_opened_again_or_plain() -> None:
+    with inspector.open(TACO) as archive:
+        report = archive.check()
+        again = pickle.loads(pickle.dumps(archive))
+        assert [each.name for each in again.members] == archive.members.names
+        told = pickle.loads(pickle.dumps(report))
+        assert (told.state, told.json, told.verdicts) == (report.state, report.json, report.verdicts)
+        assert "sound" in told._repr_html_()
+        with pytest.raises(TypeError, match="open the archive again"):
+            copy.deepcopy(archive.members[0])
+        assert archive.members[0] == archive.members["TACO_HEADER"]
+        assert archive.members[1] in archive.members
+        assert archive.members[b"COLLECTION.json"].is_file
+        assert archive.at("header[1]")[-1].start == archive.members[1].spans[0].start - 30 - len("DATA/tile_0001.png")
+        with pytest.raises(inspector.Refused):
+            archive.at("nowhere")
+
+
+def test_a_closed_file_and_what_it_cannot_do() -> None:
+    with inspector.open(TACO) as archive:
+        file = archive.members[0].open()
+        with pytest.raises(io.UnsupportedOperation):
+            file.write(b"x")
+        with pytest.raises(ValueError, match="no position"):
+            file.seek(0, 7)
+        file.close()
+        for use in (file.read, lambda: file.seek(0)):
+            with pytest.raises(ValueError, match="closed"):
+                use()
+
+
+def test_a_format_of_ones_own_in_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FORMAT_FILES, "")
+    page = (ROOT / "resources/manual/own-format.md").read_text(encoding="utf-8")
+    (tmp_path / "pak.py").write_text(page.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
+    (tmp_path / "id1.pak").write_bytes(b"PACK" + bytes((12, 0, 0, 0, 0, 0, 0, 0)))
+    assert inspector.open(tmp_path / "id1.pak").format is None
+    with pytest.raises(inspector.Refused, match="cannot be used"):
+        inspector.use_format(tmp_path / "nothing.py")
+    inspector.use_format(tmp_path / "pak.py")
+    assert inspector.open(tmp_path / "id1.pak").format == "pak"
+    monkeypatch.setenv(FORMAT_FILES, "")
+    own_formats.cache_clear()

@@ -45,6 +45,13 @@ def _rule(code: str, known: FindingType | None) -> dict[str, Any]:
     return {"id": code, "shortDescription": {"text": known.meaning}, "defaultConfiguration": level, **help_text}
 
 
+def _severity(each: dict[str, Any], finding: dict[str, Any]) -> str:
+    """That of a finding; an error for the first one of what fails although none is an error, such as a torn archive."""
+    fails = each["state"] in (State.TORN, State.DAMAGED, State.UNREADABLE)
+    none = all(other["severity"] != "error" for other in each["findings"])
+    return "error" if fails and none and finding is each["findings"][0] else str(finding["severity"])
+
+
 def _result(each: dict[str, Any], finding: dict[str, Any], used: Sequence[str]) -> dict[str, Any]:
     file = {"artifactLocation": {"uri": _uri(each["source"])}}
     regions = [{"byteOffset": start, "byteLength": stop - start} for start, stop in finding["spans"]]
@@ -52,7 +59,7 @@ def _result(each: dict[str, Any], finding: dict[str, Any], used: Sequence[str]) 
     return {
         "ruleId": finding["code"],
         "ruleIndex": used.index(finding["code"]),
-        "level": _LEVELS[finding["severity"]],
+        "level": _LEVELS[_severity(each, finding)],
         "message": {"text": finding["message"]},
         "locations": places,
         "properties": {"member": finding["member"], "repair": finding["repair"]},
@@ -110,7 +117,7 @@ def github(found: Objects, *, strict: bool) -> str:  # noqa: ARG001 - an annotat
     """A workflow command for each finding, which GitHub shows as an annotation."""
     levels = _LEVELS | {"info": "notice"}
     return "".join(
-        f"::{levels[finding['severity']]} file={_escaped(each['source'], ',:')},title={finding['code']}::"
+        f"::{levels[_severity(each, finding)]} file={_escaped(each['source'], ',:')},title={finding['code']}::"
         f"{_escaped(finding['message'])}\n"
         for each in found
         for finding in each["findings"]

@@ -71,7 +71,10 @@ def fields_of(parts: Sequence[Part], data: bytes, start: int) -> list[Field]:
 
 
 def _field_of(part: Part, piece: bytes, start: int) -> Field:
-    value = part.read(piece)
+    try:
+        value = part.read(piece)
+    except Exception as error:  # noqa: BLE001 - a format of one's own may have any function here
+        return Field(part.name, part.kind, (Span(start, start + part.size),), None, f"Its value failed: {error!r}.")
     text = hexadecimal(value, part.digits) if part.digits and isinstance(value, int) else ""
     note = part.note(value) if part.note else ""
     return Field(part.name, part.kind, (Span(start, start + part.size),), value, note, (), text)

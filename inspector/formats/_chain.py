@@ -41,6 +41,10 @@ _MEMBER = role_set(Role.HEADER, Role.NAME, Role.EXTENT, Role.DATA, Role.DIRECTOR
 )
 
 
+CHAIN_KINDS = (GLOBAL_HEADER, DATA_SECTION)
+"""Kinds that all such formats have, beside that of their header."""
+
+
 class ChainFindings(NamedTuple):
     """What may be found in any such archive."""
 
@@ -209,7 +213,7 @@ class _Walk:
         member = None if isinstance(row, Kind) else row
         if size in (stop, end) or (end < size and chain.size_in(self._bytes(end, chain.header.size)) is not None):
             if self._bytes(stop, end - stop).strip(chain.filler):
-                message = f"The padding byte at {stop:,} is not {chain.filler!r}."
+                message = f"The padding byte at {stop:,} is not {chain.filler.hex(' ')}."
                 self._emitter.report(chain.found.padding, message, (stop, end), member=member)
             return stop, end
         if stop < end and chain.size_in(self._bytes(stop, chain.header.size)) is not None:
@@ -224,9 +228,17 @@ class _Walk:
                 message = f"The archive ends inside a member: {in_bytes(stop - size)} are missing."
                 self._emitter.report(chain.found.cut, message, (min(start, size), size), member=member)
             return stop, end
+        if found > end and self._after(end) == found:  # the size is right; the header behind lost its mark
+            return stop, end
         message = f"A header says {in_bytes(stop - start)}, but the next one begins after {in_bytes(found - start)}."
         self._emitter.report(chain.found.size, message, (at, start), member=member)
         return min(stop, found), found
+
+    def _after(self, at: int) -> int:
+        """Where the data behind a header end that has lost its mark, as far as its size can be read."""
+        chain = self._chain
+        size = chain.header.number(chain.size, self._bytes(at, chain.header.size))
+        return -(-(at + chain.header.size + size) // chain.align) * chain.align
 
     # ---- fields ----------------------------------------------------------------------------------------------------
 

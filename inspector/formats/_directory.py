@@ -14,7 +14,7 @@ from msgspec import Struct
 from inspector.core.archive import CappedFindings, Emitter
 from inspector.core.field import Field, FieldTable, tile
 from inspector.core.finding import FindingType, error, info
-from inspector.core.format import ProbeResult
+from inspector.core.format import DiagramColumn, ProbeResult
 from inspector.core.kinds import Family, Kind, Role, Shape, role_set
 from inspector.core.layout import Record
 from inspector.core.member import SHARED, Members
@@ -41,6 +41,12 @@ ENTRY = Kind(
 DIRECTORY = Kind(
     "directory", "The list of all files.", Role.DIRECTORY, Family.INDEX, Shape.LIST, words=("directory",), rows=ENTRY
 )
+DIRECTORY_DIAGRAM = (
+    DiagramColumn("File", (GLOBAL_HEADER, DATA_SECTION, DIRECTORY), opened=True),
+    DiagramColumn("Data", (Kind.DATA, Kind.GAP)),
+    DiagramColumn("Directory", (ENTRY,)),
+)
+"""The columns of a diagram of such an archive."""
 DIRECTORY_KINDS = (GLOBAL_HEADER, DATA_SECTION, DIRECTORY, ENTRY)
 _ENTRY_ROLES = role_set(Role.DIRECTORY, Role.NAME, Role.EXTENT) | role_set(Family.INDEX)
 _DATA_ROLES = role_set(Role.DATA) | role_set(Family.CONTENT)
@@ -73,12 +79,13 @@ class DirectoryFindings(NamedTuple):
 class Directory(Struct, frozen=True):
     """What such a format is.
 
-    ``header`` stands at the beginning of the file and begins with ``magic``; its parts ``at`` and ``length`` are where
-    the directory begins and its size in bytes. The directory consists of ``entry``, whose parts ``name``, ``offset``
-    and ``size`` say what a member is called and where its bytes are. Names end at their first NUL.
+    ``header`` stands at the beginning of the file and begins with ``magic``, or one of several; its parts ``at`` and
+    ``length`` are where the directory begins and its size in bytes, or with ``counted`` the number of its entries. The
+    directory consists of ``entry``, whose parts ``name``, ``offset`` and ``size`` say what a member is called and where
+    its bytes are. Names end at their first NUL.
     """
 
-    magic: bytes
+    magic: bytes | tuple[bytes, ...]
     header: Record
     entry: Record
     found: DirectoryFindings
@@ -87,18 +94,26 @@ class Directory(Struct, frozen=True):
     name: str = "name"
     offset: str = "offset"
     size: str = "size"
+    counted: bool = False
+
+    @property
+    def _magics(self) -> tuple[bytes, ...]:
+        return (self.magic,) if isinstance(self.magic, bytes) else self.magic
 
     def probe(self, source: Source) -> ProbeResult:
         """Judge ``source`` by its first bytes."""
-        return ProbeResult.CERTAIN if source.read(0, len(self.magic)) == self.magic else ProbeResult.NO
+        head = source.read(0, max(map(len, self._magics)))
+        return ProbeResult.CERTAIN if head.startswith(self._magics) else ProbeResult.NO
 
     def decode(self, source: Source, emitter: Emitter, progress: Progress) -> None:
         """Emit members, fields and findings."""
         head, found = source.read(0, self.header.size), self.found
         emitter.begin_members(Members(sizes=True, heads=True, marks=True))
-        if not head.startswith(self.magic):
-            emitter.report(found.magic, f"The file does not begin with {visible(self.magic)}.", (0, len(self.magic)))
+        if not head.startswith(self._magics):
+            known = " or ".join(map(visible, self._magics))
+            emitter.report(found.magic, f"The file does not begin with {known}.", (0, len(self._magics[0])))
         begin, length = (self.header.number(part, head) for part in (self.at, self.length))
+        length *= self.entry.size if self.counted else 1
         place = Span(begin, begin + length).clipped(min(len(head), source.size), source.size)
         if place != (begin, begin + length):
             message = f"The directory should be the bytes {begin:,} to {begin + length:,}."
@@ -168,7 +183,11 @@ class Directory(Struct, frozen=True):
         """The header, everything outside it and the directory, and the directory."""
         own, first = len(members), Span(0, len(head))
         yield Field(
-            "header", GLOBAL_HEADER, (first,), visible(self.magic), children=tile(self.header.fields(head, 0), (first,))
+            "header",
+            GLOBAL_HEADER,
+            (first,),
+            visible(head[: len(self._magics[0])]),
+            children=tile(self.header.fields(head, 0), (first,)),
         )
         kept = array("Q", (row for row, owner in enumerate(rows.owners) if owner < own))
 

@@ -39,7 +39,7 @@ def own_formats() -> tuple[Format, ...]:
     found = []
     for name, load in _loaders():
         try:
-            found.append(_guarded(load()))
+            found.append(_guarded(load(), Path(name)))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - it is somebody else's code
             _LOG.info("The format %s cannot be used: %s", name, _reason(error))
     return tuple(found)
@@ -62,6 +62,15 @@ def _format_in(load: Callable[[], Any], name: str) -> Format:
     return found
 
 
+def use(files: Sequence[str]) -> None:
+    """Know the formats of these files too, from now on. Raises OwnFormatError."""
+    for each in files:
+        load_file(Path(each))
+    named = os.environ.get(FORMAT_FILES, ""), *(str(Path(each).resolve()) for each in files)
+    os.environ[FORMAT_FILES] = os.pathsep.join(filter(None, named))
+    own_formats.cache_clear()
+
+
 @contextmanager
 def using(files: Sequence[str]) -> Iterator[None]:
     """Know the formats of these files too, in this process and in those that it starts.
@@ -69,10 +78,7 @@ def using(files: Sequence[str]) -> Iterator[None]:
     Raises OwnFormatError, with what is wrong in one of them.
     """
     before = os.environ.get(FORMAT_FILES, "")
-    for each in files:
-        load_file(Path(each))
-    os.environ[FORMAT_FILES] = os.pathsep.join(filter(None, (before, *(str(Path(each).resolve()) for each in files))))
-    own_formats.cache_clear()
+    use(files)
     try:
         yield
     finally:
@@ -96,23 +102,23 @@ def load_file(path: Path) -> Format:
     except OwnFormatError:
         raise
     except (Exception, SystemExit) as error:
-        raise OwnFormatError(f"{visible(str(path))} cannot be used: {_reason(error, str(path))}") from error
+        raise OwnFormatError(f"{visible(str(path))} cannot be used: {_reason(error, path)}") from error
 
 
-def _reason(error: BaseException, path: str = "") -> str:
+def _reason(error: BaseException, path: Path | None = None) -> str:
     """What an exception says, and where in a file of the user it was raised."""
     if isinstance(error, (OSError, OwnFormatError)):
         return f"{getattr(error, 'strerror', None) or error}.".replace("..", ".")
     trace, line = error.__traceback__, getattr(error, "lineno", None)
     while trace is not None:
-        if not path or trace.tb_frame.f_code.co_filename == path:
+        if path is not None and Path(trace.tb_frame.f_code.co_filename).name == path.name:
             line = trace.tb_lineno
         trace = trace.tb_next
     place = f" in line {line}" if line else ""
     return visible(f"{type(error).__name__}{place}: {error}.")
 
 
-def _guarded(known: Format) -> Format:
+def _guarded(known: Format, path: Path) -> Format:
     """The same format, whose failures are sentences: nothing that somebody wrote in ten minutes ends the program."""
 
     def told(name: str, *args: Any) -> Any:
@@ -123,7 +129,7 @@ def _guarded(known: Format) -> Format:
             raise
         except Exception as error:  # noqa: BLE001 - it is somebody else's code, here and below
             emitter = next(each for each in args if isinstance(each, Emitter))
-            emitter.report(codes.OWN_FORMAT_FAILED, f"The format {known.name} failed. {_reason(error)}")
+            emitter.report(codes.OWN_FORMAT_FAILED, f"The format {known.name} failed. {_reason(error, path)}")
             return ""
 
     def or_else(name: str, otherwise: Callable[..., Any], *args: Any) -> Any:
@@ -133,7 +139,7 @@ def _guarded(known: Format) -> Format:
         except _PASSED:
             raise
         except Exception as error:  # noqa: BLE001
-            _LOG.info("The format %s failed in %s: %s", known.name, name, _reason(error))
+            _LOG.info("The format %s failed in %s: %s", known.name, name, _reason(error, path))
             return otherwise(*args)
 
     def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
@@ -142,7 +148,7 @@ def _guarded(known: Format) -> Format:
         except _PASSED:
             raise
         except Exception as error:
-            raise MemberError(f"The format {known.name} failed. {_reason(error)}") from error
+            raise MemberError(f"The format {known.name} failed. {_reason(error, path)}") from error
 
     others: dict[str, Any] = {name: partial(or_else, name, Format._field_defaults[name]) for name in _OTHERS}
     probe = partial(or_else, "probe", lambda _: ProbeResult.NO)

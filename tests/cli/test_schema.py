@@ -115,17 +115,22 @@ def test_sarif(capfd: pytest.CaptureFixture[str]) -> None:
     assert len(run.artifacts) == len(checked)
     found = json.loads(text)["runs"][0]
     expected = [(each["source"], finding) for each in checked for finding in each["findings"]]
+    states = {each["source"]: each["state"] for each in checked}
+    levels: dict[str, list[str]] = {}
     rules = found["tool"]["driver"]["rules"]
     for result, (source, finding) in zip(found["results"], expected, strict=True):
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == finding["code"]
         assert result["message"]["text"] == finding["message"]
-        assert result["level"] == finding["severity"].replace("info", "note")
+        levels.setdefault(source, []).append(result["level"])
+        assert result["level"] in (finding["severity"].replace("info", "note"), "error")
         places = [each["physicalLocation"] for each in result["locations"]]
         regions = [each["region"] for each in places if "region" in each]
         assert [[each["byteOffset"], each["byteOffset"] + each["byteLength"]] for each in regions] == finding["spans"]
         assert {each["artifactLocation"]["uri"] for each in places} == {
             source.replace(" ", "%20").replace("#%.", "%23%25.")
         }
+    for source, told in levels.items():  # what makes the command fail is an error for those who read its levels
+        assert ("error" in told) == (states[source] in ("torn", "damaged", "unreadable")), source
     assert {each["id"]: each for each in rules}["caf-footer"]["help"]["text"]
     assert all("shortDescription" in each for each in rules)
 
@@ -152,7 +157,7 @@ def test_a_hostile_name_breaks_neither_xml_nor_annotations(capfd: pytest.Capture
     path = tmp_path / "a,b:c%\x01\n::error::<&.caf"
     path.write_bytes((SAMPLES / "gap.caf").read_bytes())
     assert main(["check", "--format", "github", str(path)]) == 0
-    (line,) = capfd.readouterr().out.splitlines()
+    line, *_ = capfd.readouterr().out.splitlines()
     assert line.startswith("::warning file=")
     assert "a%2Cb%3Ac%25" in line
     assert "%0A%3A%3Aerror" in line

@@ -190,3 +190,77 @@ def test_other_processes_know_it_too(sample: Path, written: Path) -> None:
     command = [sys.executable, "-m", "inspector", "check", "--json", "--format-file", str(written)]
     done = subprocess.run([*command, str(sample), str(sample)], capture_output=True, check=True)
     assert done.stdout.count(b'"format": "pak", "state": "sound"') == 2
+
+
+def written_of(tmp_path: Path, number: int) -> Path:
+    """The page's example of this number, as a file."""
+    path = tmp_path / "example.py"
+    path.write_text(re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[number])
+    return path
+
+
+def box(items: list[tuple[bytes, bytes]]) -> bytes:
+    """A box as the page describes it, made without the program."""
+    data = b"BOX1"
+    for name, content in items:
+        data += struct.pack("<4s16sI", b"ITEM", name, len(content)) + content + bytes(-len(content) % 4)
+    return data
+
+
+ITEMS = [(b"one.txt", b"12345"), (b"two.txt", b"x" * 200), (b"three", b"abc")]
+
+
+def test_a_chain_finds_a_lost_header_and_keeps_its_neighbours(tmp_path: Path) -> None:
+    sound = box(ITEMS)
+    path = tmp_path / "some.box"
+    path.write_bytes(sound)
+    with _own.using([str(written_of(tmp_path, 1))]):
+        assert inspector.open(path).check().state is inspector.State.SOUND
+        lost = sound.index(b"ITEM", 10)
+        path.write_bytes(sound.replace(b"ITEMtwo", b"JTEMtwo"))
+        with inspector.open(path) as archive:
+            (finding,) = (each for each in archive.check().findings if each.code.startswith("box"))
+            assert (finding.code, finding.spans[0].start, finding.member) == ("box-no-header", lost, None)
+            assert [(each.path, each.read()) for each in archive.members] == [ITEMS[0], ITEMS[2]]
+
+
+def test_a_directory_that_counts_and_files_that_begin_in_two_ways(tmp_path: Path, written: Path) -> None:
+    text = written.read_text(encoding="utf-8").replace('b"PACK",\n    HEADER', '(b"IWAD", b"PWAD"),\n    HEADER')
+    path = tmp_path / "wad.py"
+    path.write_text(
+        text.replace('at="diroffset"', 'counted=True, at="diroffset"')
+        .replace(', "a Quake', ', "a')
+        .replace('b"PACK", ', 'b"IWAD", ')
+    )
+    sample = tmp_path / "some.pak"
+    data = pak(FILES)
+    counted = data[:8] + struct.pack("<I", len(FILES)) + data[12:]
+    with _own.using([str(path)]):
+        for magic in (b"IWAD", b"PWAD"):
+            sample.write_bytes(magic + counted[4:])
+            with inspector.open(sample) as archive:
+                assert archive.check().state is inspector.State.SOUND
+                assert [(each.path, each.read()) for each in archive.members] == FILES
+
+
+@pytest.mark.usefixtures("known")
+def test_the_diagram_knows_it(sample: Path, tmp_path: Path) -> None:
+    assert main(["dump", "--diagram", str(tmp_path / "out.svg"), str(sample)]) == 0
+    assert (tmp_path / "out.svg").read_text().count("<rect") > 5
+
+
+def test_a_value_that_fails_is_a_note(sample: Path, written: Path, tmp_path: Path) -> None:
+    path = tmp_path / "failing.py"
+    path.write_text(written.read_text(encoding="utf-8").replace("Kind.NAME, padded_text", "Kind.NAME, lambda _: 1 / 0"))
+    with _own.using([str(path)]), inspector.open(sample) as archive:
+        assert "ZeroDivisionError" in archive.at(archive.size - 64)[-1].note
+    assert main(["formats", "--test", str(path), str(sample)]) == 0
+
+
+def test_a_failure_names_the_line_of_the_file(sample: Path, written: Path, tmp_path: Path) -> None:
+    text = written.read_text(encoding="utf-8")
+    path = tmp_path / "failing.py"
+    path.write_text(f"{text}\ndef fail(*_):\n    raise ValueError('no')\n\nFORMAT = FORMAT._replace(decode=fail)\n")
+    line = path.read_text().splitlines().index("    raise ValueError('no')") + 1
+    with _own.using([str(path)]), inspector.open(sample) as archive:
+        assert f"ValueError in line {line}: no" in archive.findings[0].message

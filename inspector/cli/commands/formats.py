@@ -78,6 +78,7 @@ def _paragraph(known: Format) -> list[str]:
 _NEW = '''"""{title}: what the format is, and where it is described."""
 
 from inspector.plugin import (
+    DIRECTORY_DIAGRAM,
     DIRECTORY_KINDS,
     Directory,
     DirectoryFindings,
@@ -89,7 +90,7 @@ from inspector.plugin import (
     padded_text,
 )
 
-MAGIC = b"{title}"  # what files begin with
+MAGIC = b"{title}"  # change this to what files begin with
 HEADER = Record(
     Part("magic", len(MAGIC), Kind.SIGNATURE, padded_text),
     Part("at", 4, Kind.OFFSET),  # where the directory begins; numbers are little-endian
@@ -114,6 +115,7 @@ FORMAT = Format(
     kinds=DIRECTORY_KINDS,
     has_checksums=False,
     findings=FOUND,
+    diagram=DIRECTORY_DIAGRAM,
     signature=Signature(MAGIC, "a {title} archive"),
 )
 '''
@@ -141,7 +143,7 @@ def _missing(known: Format, sample: Source) -> Iterator[str]:
     if not sample.name.lower().endswith(known.suffixes):
         name, suffixes = visible(Path(sample.name).name), " ".join(known.suffixes) or "none"
         yield f"suffixes: the sample is {name}, and they are {suffixes}."
-    for name in ("specification", "findings", "signature"):
+    for name in ("specification", "findings", "signature", "diagram"):
         if not getattr(known, name):
             yield f"{name}: there is none."
     found = recognise(sample)

@@ -52,11 +52,6 @@ SHIFT = error(
     "Bytes were lost or inserted, so the headers after that are not where they should be.",
     EXTRACT_LISTED,
 )
-NO_PADDING = error(
-    "tar-no-padding",
-    "The data of members is not filled up to whole blocks, so that other programs find only the first of them.",
-    "Save the members to a new tar, and correct the program that wrote this one.",
-)
 COMPRESSED = error("tar-compressed", "The file is compressed as a whole.", "Decompress it to see the tar inside.")
 TOO_DAMAGED = error(
     "tar-too-damaged",

@@ -28,7 +28,6 @@ _MAGIC_AT = 257
 """Where a header says ``ustar``."""
 _MAX_VALUES = 3
 """Values of one field in a sentence."""
-_UNPADDED = "tar-no-padding"
 _CUT = frozenset(("tar-truncated-data", "tar-truncated-header", "tar-end-missing"))
 
 
@@ -160,8 +159,6 @@ def _distance(archive: Archive, member: int) -> int:
     if members.heads is None or member + 1 >= len(members):
         return 0
     stop = members.starts[member] + aligned(max(0, members.size(member)))
-    if members.heads[member + 1] == members.starts[member] + members.size(member) and _UNPADDED in wrong_codes(archive):
-        return 0
     return members.heads[member + 1] - stop if members.size(member) else 0
 
 

@@ -219,16 +219,11 @@ class Cursor:
     @property
     def size_tells(self) -> bool:
         """Whether nothing was lost or inserted so far, so that the size of the file is that of whole records."""
-        return self.padded and not self._damaged.keys() & {codes.ZEROS_INSIDE, codes.LONE_ZERO_BLOCK, codes.SHIFT}
-
-    @property
-    def padded(self) -> bool:
-        """Whether no member was found whose data is not filled up to whole blocks."""
-        return codes.NO_PADDING not in self._damaged
+        return not self._damaged.keys() & {codes.ZEROS_INSIDE, codes.LONE_ZERO_BLOCK, codes.SHIFT}
 
     def report_damage(self) -> None:
         """Report what was noted."""
-        for what in (codes.ZEROS_INSIDE, codes.LONE_ZERO_BLOCK, codes.SHIFT, codes.NO_PADDING, codes.DATA_AFTER_END):
+        for what in (codes.ZEROS_INSIDE, codes.LONE_ZERO_BLOCK, codes.SHIFT, codes.DATA_AFTER_END):
             message, places = self._damaged.get(what, ("", []))
             others = [grouped(spans[0][0]) for spans in places[1:7]]
             if others:
@@ -288,7 +283,7 @@ def skip_to_next_header(cursor: Cursor) -> None:
         cursor.stray("compressed data", Kind.GARBAGE, size, f"This looks like {compression}.")
         cursor.ended = True
         return
-    if _pass_unpadded(cursor) or step_back_to_header(cursor, start):
+    if step_back_to_header(cursor, start):
         return
     header_like = parse(cursor.block(start)).ustar
     if header_like:
@@ -314,29 +309,6 @@ def skip_to_next_header(cursor: Cursor) -> None:
     )
     note = "A header belongs here, but its checksum does not match."
     _pass_gap(cursor, (Stray("garbage", Kind.GARBAGE, Span(start, at), note),))
-
-
-def _pass_unpadded(cursor: Cursor) -> bool:
-    """Step back to a header that follows the last member's data at once, and report it.
-
-    Where bytes of the data were lost instead, zeros of its padding end it.
-    """
-    index, members = cursor.last_member(), cursor.emitter.members
-    if index is None or (stop := members.stops[index]) == cursor.at or not parse(cursor.block(stop)).fits:
-        return False
-    missing = cursor.at - stop
-    if cursor.padded and cursor.source.read(stop - 1, 1) == b"\0":
-        cursor.step_back_to_header(
-            stop, cursor.at, f"with its padding at byte {cursor.at:,}", "bytes of either are lost"
-        )
-        return True
-    message = (
-        f"The data of {cursor.last_name} is not filled up with {in_bytes(missing)} of zeros. The next header, whose "
-        f"checksum matches, is at byte {stop:,} instead of {cursor.at:,}. Tar programs do not find it there."
-    )
-    cursor.step_back(stop)
-    cursor.damage(codes.NO_PADDING, message, (stop, stop + BLOCK))
-    return True
 
 
 def _report_late_header(cursor: Cursor, at: int) -> None:
@@ -480,7 +452,7 @@ def _end(cursor: Cursor) -> None:
         cursor.ended = False
         return
     _report_lost_end(cursor)
-    if size - (start if cursor.padded else cursor.emitter.members.stops[-1]) < 2 * BLOCK:
+    if size - start < 2 * BLOCK:
         cursor.emitter.report(
             codes.END_SHORT,
             f"The archive ends with {in_bytes(size - start)} of zeros instead of two blocks of {BLOCK} bytes.",

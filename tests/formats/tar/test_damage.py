@@ -13,7 +13,7 @@ import pytest
 from inspector.core.format import MemberError
 from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
-from inspector.core.verdict import VERDICTS, State, Verdict
+from inspector.core.verdict import State, Verdict
 from inspector.operations.check.checking import state_of
 from inspector.operations.edit.plan_repairs import plan
 from inspector.operations.open.opening import Opened
@@ -110,27 +110,3 @@ def test_a_header_that_is_cut_off_is_only_written_over_with_consent() -> None:
     assert [each.code for each in allowed.repairs] == ["tar-write-end"]
     copied = plan(checked(data), Progress(), in_place=False)
     assert [each.code for each in copied.repairs] == ["tar-write-end"]
-
-
-@pytest.mark.parametrize("sizes", [(600, 512, 3, 0, 700), (70_000,) * 40])
-def test_a_tar_without_padding_is_read_whole(sizes: tuple[int, ...]) -> None:
-    files = [(f"{each}.bin", bytes((each + 1,)) * size) for each, size in enumerate(sizes)]
-    single = [build([each])[: 512 + len(each[1])] for each in files]
-    archive = checked(BytesSource(b"".join(single) + bytes(1024), "x.tar"))
-    assert contents(archive) == files
-    assert [each.code for each in archive.findings] == ["tar-no-padding"]
-    assert archive.verdicts.count(VERDICTS.index(Verdict.DOUBTFUL)) == 0
-    assert_covered(archive)
-    saved = plan(archive, Progress(), ("tar-salvage",)).salvage
-    assert saved is not None
-    assert saved.content is not None
-    assert b"".join(saved.content(Progress())).rstrip(b"\0") == build(files).rstrip(b"\0")
-
-
-def test_bytes_that_are_lost_before_the_padding_are_not_taken_for_missing_padding() -> None:
-    data = build([("a", b"1" * 600), ("b", b"2" * 600), ("c", b"3" * 600)])
-    for at in (600, 700):
-        archive = checked(BytesSource(data[:at] + data[at + 424 :], "x.tar"))
-        assert "tar-no-padding" not in {each.code for each in archive.findings}
-        assert archive.verdict(0) is Verdict.DOUBTFUL
-        assert contents(archive)[1:] == [("b", b"2" * 600), ("c", b"3" * 600)]
