@@ -76,6 +76,20 @@ def planned(case: Case, *accepted: str) -> Plan:
     return plan(checked(case.source), Progress(), accepted)
 
 
+@pytest.mark.parametrize(
+    ("rest", "cut"),
+    [(bytes(22), True), (b"PK\x05\x07" + bytes(range(18)), False), (b"member data, which is text\n" * 3, False)],
+)
+@pytest.mark.parametrize("made_format", ["zip", "taco"])
+def test_only_zeros_are_to_be_cut_off_unseen(made_format: str, rest: bytes, cut: bool) -> None:
+    whole = make(made_format, Random(3)).data
+    archive = checked(Memory.of(made_format, whole + rest))
+    (cause,) = [each for each in archive.findings if each.code == "cause-trailing-bytes"]
+
+    assert cause.message.endswith("off in a copy.")
+    assert ("look at the rest before you cut it off" not in cause.message) is cut
+
+
 # ---- causes --------------------------------------------------------------------------------------------------------
 
 

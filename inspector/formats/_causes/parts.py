@@ -345,8 +345,9 @@ def trailing(archive: Archive) -> FoundCause | None:
         return None
     span = max(spans, key=lambda each: each.start)
     data = archive.source.read(span.start, span.size)
-    they_are = verb(span.size, "It is", "They are")
+    they_are, advice = verb(span.size, "It is", "They are"), "look at the rest before you cut it off in a copy"
     if not data.strip(b"\0"):
+        advice = "cut the rest off in a copy"
         what = f"{they_are} zero, the usual padding of a program that writes whole blocks."
     elif appendable and span.size > TAIL_TEXT_BYTES:
         return None  # an append that was interrupted leaves such
@@ -359,6 +360,6 @@ def trailing(archive: Archive) -> FoundCause | None:
         what = f"{verb(span.size, 'It belongs', 'They belong')} to none of its records."
     message = (
         f"{in_bytes(span.size)} {verb(span.size, 'follows', 'follow')} the end of the archive. {what} Everything "
-        f"before byte {span.start:,} is as it was; cut the rest off in a copy."
+        f"before byte {span.start:,} is as it was; {advice}."
     )
     return FoundCause(Cause.TRAILING_BYTES, message, (span,), tuple(found), adopts=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from typing import Any
 
@@ -150,15 +150,19 @@ def archive_readers(report: CheckReport) -> Iterator[tuple[str, Sequence[ReaderR
             yield inside(report.location, archive.source.name), rows
 
 
-def _finding_lines(report: CheckReport) -> Iterator[str]:
-    """The findings, those of one cause beneath it; of many with one code the number and the first few."""
-    for beneath, rows in groupby(finding_rows(report), lambda row: row.placed.beneath):
+def kinds_of(findings: Iterable[FindingRow]) -> Iterator[list[FindingRow]]:
+    """Findings of one kind together where they are many, the others one by one; those of one cause beneath it."""
+    for _, rows in groupby(findings, lambda row: row.placed.beneath):
         kinds: dict[tuple[object, ...], list[FindingRow]] = {}
         for row in rows:
             kinds.setdefault((*row.finding[:2], row.finding.repair, row.placed.explains), []).append(row)
         for alike in kinds.values():
-            for some in [alike] if len(alike) > _MAX_LISTED else [[row] for row in alike]:
-                yield from (f"{'    ' if beneath else '  '}{line}" for line in _kind_lines(some))
+            yield from [alike] if len(alike) > _MAX_LISTED else ([row] for row in alike)
+
+
+def _finding_lines(report: CheckReport) -> Iterator[str]:
+    for alike in kinds_of(finding_rows(report)):
+        yield from (f"{'    ' if alike[0].placed.beneath else '  '}{line}" for line in _kind_lines(alike))
 
 
 def _kind_lines(alike: Sequence[FindingRow]) -> Iterator[str]:

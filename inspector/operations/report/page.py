@@ -32,7 +32,7 @@ from inspector.drawing.palette import COLOURS, MARKS, Mark, Scheme
 from inspector.formats._causes.diagnosis import cause_sentence
 from inspector.operations.check.checking import CheckReport
 from inspector.operations.check.digest_check import digest_of
-from inspector.operations.check.report import FindingRow, archive_readers, finding_rows, range_state
+from inspector.operations.check.report import FindingRow, archive_readers, finding_rows, kinds_of, range_state
 from inspector.operations.check.tracing import sentence
 from inspector.operations.diagram.drawing import (
     DAMAGE,
@@ -83,8 +83,8 @@ MAX_ROWS = 1_000
 MAX_DIAGRAM_ROWS = 40
 WITHHELD = "name withheld"
 _GOOD = frozenset((State.SOUND, Verdict.VERIFIED))
-_BAD = frozenset((State.DAMAGED, State.TORN, State.UNREADABLE, Verdict.MISMATCH))
-_WARNING = frozenset((State.WARNING, Verdict.DOUBTFUL))
+_BAD = frozenset((State.DAMAGED, State.UNREADABLE, Verdict.MISMATCH))
+_WARNING = frozenset((State.WARNING, State.TORN, Verdict.DOUBTFUL))
 Shown = TypeVar("Shown")
 _NUMBERS = frozenset(("Bytes", "Stored", "Members"))
 _MONO = frozenset(("Recorded", "Computed"))
@@ -291,10 +291,17 @@ class _Article:
     def _findings(self) -> Iterator[str]:
         rows, left = finding_rows(self._report), sum(each.findings_dropped for each in self._report.archives)
         excerpted = Counter[int]()
-        for row in islice(rows, MAX_FINDINGS):
-            self._progress.advance(0)
-            excerpted[id(row.archive)] += 1
-            yield self._finding(row, excerpted=excerpted[id(row.archive)] <= MAX_EXCERPTS)
+        for alike in kinds_of(islice(rows, MAX_FINDINGS)):
+            first = alike[0]
+            if len(alike) > 1:
+                beneath = ' class="beneath"' if first.placed.beneath else ""
+                heading = f"{len(alike):,} findings of one kind {_mono(first.finding.code)}"
+                yield f"<details{beneath}><summary>{heading}</summary>\n"
+            for row in alike:
+                self._progress.advance(0)
+                excerpted[id(row.archive)] += 1
+                yield self._finding(row, excerpted=excerpted[id(row.archive)] <= MAX_EXCERPTS)
+            yield "</details>\n" * (len(alike) > 1)
         if not excerpted:
             yield "<p>None.</p>\n"
         if left := left + sum(1 for _ in rows):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from binascii import b2a_uu
 from collections.abc import Callable
 from datetime import UTC, datetime
 from html.parser import HTMLParser
@@ -105,6 +106,22 @@ def test_the_bytes_of_a_finding_are_coloured_as_in_the_view_and_marked(sample: S
 
 def test_a_finding_stands_beneath_its_cause(sample: Sample) -> None:
     assert re.findall(r'<div class="(finding[^"]*)"', html(sample(FLIPPED))) == ["finding bad", "finding beneath bad"]
+
+
+def test_many_findings_of_one_kind_are_one_with_its_rows_beneath(sample: Sample, tmp_path: Path) -> None:
+    data = sample("two-chunks.rca").read_bytes()
+    lines = b"".join(b2a_uu(data[at : at + 45]) for at in range(0, len(data), 45))
+    path = tmp_path / "a.rca"
+    path.write_bytes(b"begin 644 a.rca\n" + lines + b"`\nend\n")
+    found = html(path)
+
+    for code, number in (("rca-zstd", 8), ("rca-reset-hash-short", 7)):
+        assert re.search(rf"<summary>{number} findings of one kind <[^>]*>{code}<", found)
+    assert found.count("<details") == found.count("</details>") == 2
+
+
+def test_torn_is_amber(sample: Sample) -> None:
+    assert '<p class="state warning">Torn' in html(sample("torn-after-write-2.tacozip"))
 
 
 def test_a_dataset_has_a_row_for_each_range(sample: Sample) -> None:
