@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -24,6 +25,23 @@ from inspector.sources.s3.connection import DEFAULT, Connection
 
 _MAX_FINDINGS = 5
 """Findings of one archive that are printed; the rest are counted."""
+
+
+Condition = Callable[[Mapping[str, Any]], bool]
+
+
+def condition(where: str | None, names: str) -> Condition | None:
+    """Whether a row is one that is asked for; None where nothing is asked. Raises AskError.
+
+    ``names`` is which names there are: an attribute of ``inspector.operations.open.asked``.
+    """
+    if where is None:
+        return None
+    from inspector.operations.open import asked  # which needs numpy
+    from inspector.operations.open.ask import Question
+
+    question = Question(where, getattr(asked, names))
+    return lambda row: question.holds(asked.placed(row))
 
 
 class LocationPart(Struct, frozen=True):

@@ -88,6 +88,23 @@ def json_option(what: str = "JSON, one object a line") -> Option:
 
 
 JSON = json_option()
+ROWS = "which rows, and how (see help ask)"
+
+
+def where(example: str) -> Option:
+    """``--where``, with an example for what the command prints."""
+    return Option("--where", group=ROWS, metavar="EXPR", help=f"only what this is true of, such as {example}")
+
+
+ASK = (
+    where("'size > 10MiB and name.endswith(\".png\")'"),
+    Option("--sort", group=ROWS, metavar="KEY", help="in this order; --sort=-size: the largest first"),
+    Option("--columns", group=ROWS, metavar="A,B", help="print these columns"),
+    Option("--count-by", group=ROWS, metavar="KEY", help="print how many there are of each value"),
+    Option("--sum", group=ROWS, metavar="KEY", help="print the count and the sum; with --count-by, of each value"),
+    Option("--csv", group=ROWS, action="store_true", help="as CSV"),
+)
+"""Conditions, order, columns and sums of rows."""
 PROGRESS = Option(
     "--progress",
     action="store_const",

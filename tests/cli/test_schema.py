@@ -32,7 +32,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 LINES = {
-    "list": ["two-chunks.rca plain.tar plain.zip weather"],
+    "list": [
+        "two-chunks.rca plain.tar plain.zip weather",
+        "--columns name,size plain.zip",
+        "--count-by codec plain.zip",
+    ],
     "dump": ["two-entries.tacozip", "--depth 2 journey.caf", "--at 50 two-entries.tacozip", "--raw names.txt"],
     "check": [". names.txt", "--readers two-resets-spec.rca", "--by-checksum plain.zip"],
     "compare": ["two-resets-spec.rca two-resets-rcarch.rca", "weather weather-missing-row", "plain.zip journey.caf"],
@@ -59,7 +63,7 @@ LINES = {
     "scan": ["journey.caf"],
     "coverage": ["weather", "weather-later"],
     "entropy": ["two-chunks.rca"],
-    "formats": [""],
+    "formats": ["", "--fields zip"],
 }
 
 

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from pathlib import Path
 
+from inspector.cli.archives import condition
 from inspector.cli.bootstrap import FINE, UNREADABLE
 from inspector.cli.commands.check import WorstStatus, report_skipped, status_of
-from inspector.cli.options import CONNECTION, Option, connection_of, json_option, location, one_or_more
+from inspector.cli.options import CONNECTION, Option, connection_of, json_option, location, one_or_more, where
 from inspector.cli.output import ProgressBar, complain, emit, flush, json_text
+from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.program.progress import Progress
 from inspector.operations.audit.audit import Plan, prepare
@@ -32,6 +34,7 @@ OPTIONS = (
     Option("--results", metavar="FILE", help="store results here, and skip archives it has already"),
     Option("--quick", action="store_true", help="check the structure only, and read no content"),
     Option("--strict", action="store_true", help="warnings count: exit with 1 for them too"),
+    where("'state != \"sound\" and bytes > 1GiB'"),
     json_option("JSON, one object a line: the archives, then the summary"),
     *CONNECTION,
 )
@@ -42,6 +45,7 @@ OPTIONS = (
 
 def run(options: argparse.Namespace) -> int:
     """Audit a location and return the exit status: that of its worst archive."""
+    options.holds = condition(options.where, "ARCHIVE_NAMES")
     path = Path(options.results) if options.results else None
     worst = WorstStatus()
     with worst, Results(path) as results:
@@ -62,10 +66,10 @@ def _audited(options: argparse.Namespace, results: Results, worst: WorstStatus) 
     plan = Plan((options.location,), options.quick, connection_of(options), datasets=True)
     # No progress bar appears between lines that are printed.
     bar = ProgressBar(progress, log_interval_s=_LOG_INTERVAL_S)
-    with nullcontext() if options.json and sys.stdout.isatty() else bar:
+    with nullcontext() if (options.json or options.holds) and sys.stdout.isatty() else bar:
         todo = prepare(plan, results, progress, skipped)
-        if options.json:
-            _write(results.results(f"WHERE state <> '{NO_ARCHIVE}' ORDER BY location"))
+        if options.json or options.holds:
+            _write(options, results.results(f"WHERE state <> '{NO_ARCHIVE}' ORDER BY location"))
         began = time.monotonic()
         try:
             work = run_audit(plan, results, progress, options.workers)
@@ -75,8 +79,8 @@ def _audited(options: argparse.Namespace, results: Results, worst: WorstStatus) 
                 for result in work:
                     done, read = done + 1, read + result.read
                     worst.add(status_of(result.state, options.strict))
-                    if options.json:
-                        _write((result,))
+                    if options.json or options.holds:
+                        _write(options, (result,))
         except KeyboardInterrupt:
             _report_interruption(options, results)
             raise
@@ -84,10 +88,11 @@ def _audited(options: argparse.Namespace, results: Results, worst: WorstStatus) 
     return summary(results, Run(Amount(done, read), time.monotonic() - began, todo.earlier))
 
 
-def _write(results: Iterator[Result] | tuple[Result]) -> None:
+def _write(options: argparse.Namespace, results: Iterator[Result] | tuple[Result]) -> None:
     for result in results:
-        if result.state != NO_ARCHIVE:
-            emit(f"{json_text(result.as_object())}\n")
+        found = result.as_object()
+        if result.state != NO_ARCHIVE and (options.holds is None or options.holds(found)):
+            emit(f"{json_text(found) if options.json else f'{visible(result.location)}: {result.state}'}\n")
     flush()
 
 

@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from inspector.cli.archives import standard_input
+from inspector.cli.archives import Condition, condition, standard_input
 from inspector.cli.bootstrap import CUT_OFF, FINE, NOT_SOUND, UNREADABLE
-from inspector.cli.options import CONNECTION, JSON, PROGRESS, STANDARD_INPUT, Option, connection_of
+from inspector.cli.options import CONNECTION, JSON, PROGRESS, STANDARD_INPUT, Option, connection_of, where
 from inspector.cli.output import (
     ProgressBar,
     close_output,
     complain,
     emit,
     flush,
+    json_text,
     paced_line,
     painted_report,
     remark,
@@ -74,6 +75,7 @@ OPTIONS = (
     ),
     Option("--readers", action="store_true", help="also say what each known reader makes of each archive (see trace)"),
     PROGRESS,
+    where("'severity == \"error\" and start < 0x5000'"),
     JSON,
     *CONNECTION,
 )
@@ -83,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     """Check every location and return the exit status: that of the worst one."""
     if options.by_checksum:
         return _run_by_checksum(options)
-    kind = ReportKind.JSON if options.json or options.format else ReportKind.TEXT
+    holds, kind = _asked(options)
     progress = Progress()
     report = _report_file(options)
     worst, checked, left_out = WorstStatus(), 0, 0
@@ -109,6 +111,9 @@ def run(options: argparse.Namespace) -> int:
             if options.format:
                 objects.append(json.loads(outcome.report))
                 continue
+            if holds:
+                _show_findings(json.loads(outcome.report), holds, options)
+                continue
             emit(painted_report(outcome.report) if coloured else outcome.report)
             flush()
         if options.format:
@@ -128,6 +133,25 @@ def run(options: argparse.Namespace) -> int:
         complain("There is no archive in these folders, so nothing was checked.")
         return UNREADABLE
     return worst.status
+
+
+def _asked(options: argparse.Namespace) -> tuple[Condition | None, ReportKind]:
+    """Which findings are asked for, and the reports that they are taken from. Raises AskError and OperationError."""
+    holds = condition(options.where, "FINDING_NAMES")
+    if holds and options.format:
+        raise OperationError("--where is about what check prints itself: leave out --format.")
+    return holds, ReportKind.JSON if options.json or options.format or holds else ReportKind.TEXT
+
+
+def _show_findings(found: dict[str, Any], holds: Condition, options: argparse.Namespace) -> None:
+    """Print the findings of an archive that a condition is true of."""
+    found["findings"] = [each for each in found["findings"] if holds(each)]
+    if options.json:
+        emit(f"{json_text(found)}\n")
+        return
+    for each in found["findings"]:
+        line = f"{visible(found['source'])}: {each['severity']}: {visible(each['message'])} [{each['code']}]\n"
+        emit(painted_report(line) if wants_colour(sys.stdout) else line)
 
 
 def _report_file(options: argparse.Namespace) -> ReportFile | None:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from inspector.cli.archives import Condition, condition
 from inspector.cli.bootstrap import FINE, NOT_SOUND
 from inspector.cli.options import (
     CONNECTION,
@@ -16,6 +17,7 @@ from inspector.cli.options import (
     connection_of,
     non_empty_name,
     one_or_more,
+    where,
 )
 from inspector.cli.output import ProgressBar, complain, json_text, remark, show
 from inspector.cli.write_options import REMOVE_UNFINISHED, handle_unfinished_beside
@@ -59,6 +61,7 @@ OPTIONS = (
     ),
     REMOVE_UNFINISHED,
     PROGRESS,
+    where('\'kind == "member" and change == "removed"\''),
     JSON,
     *CONNECTION,
 )
@@ -76,6 +79,7 @@ def run(options: argparse.Namespace) -> int:
         raise OperationError("--accept is about what --to writes: give both.")
     if bool(options.others) is (options.before is not None):
         raise OperationError("Name two locations to compare, or one with --before.")
+    holds = condition(options.where, "DIFFERENCE_NAMES")
     connection, found = connection_of(options), []
     versions = AS_IT_IS, AS_IT_IS
     if options.before is not None:
@@ -91,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
                 quick=options.quick,
                 versions=versions,
             )
-        _print(each, among_several=len(options.others) > 1)
+        _print(each, holds, among_several=len(options.others) > 1)
         found.append(each)
     if options.to is not None:
         _combine(found, options)
@@ -106,7 +110,7 @@ def _before(location: str, number: int, connection: Connection) -> Version:
     return Version(f"before write {number}", edits_before(location, number - 1, place))
 
 
-def _print(found: Comparison, *, among_several: bool) -> None:
+def _print(found: Comparison, holds: Condition | None, *, among_several: bool) -> None:
     """Write a comparison: the summary, and then its differences."""
     summary = found.summary
     heading = f"A {visible(summary.a)}, B {visible(summary.b)}: " if among_several else ""
@@ -121,7 +125,8 @@ def _print(found: Comparison, *, among_several: bool) -> None:
     }
     show(found_of_all, f"{heading}{visible(summary.sentence)}")
     for each in found.differences:
-        show(_object(each), f"{_SIGNS[each.change]} {visible(each.message)}")
+        if holds is None or holds(_row(each)):
+            show(_object(each), f"{_SIGNS[each.change]} {visible(each.message)}")
     for note in summary.notes:
         remark(note)
     if summary.left_out:
@@ -142,6 +147,11 @@ def _combine(found: Sequence[Comparison], options: argparse.Namespace) -> None:
 def _object(each: Difference) -> dict[str, Any]:
     sides = {"a": _side(each.a), "b": _side(each.b)}
     return {"kind": each.level, "change": each.change, **sides, "right": each.right, "message": each.message}
+
+
+def _row(each: Difference) -> dict[str, Any]:
+    """A difference by the names of DIFFERENCE_NAMES."""
+    return {**(_side(each.a or each.b) or {}), "kind": str(each.level), **_object(each)}
 
 
 def _side(side: Side | None) -> dict[str, Any] | None:

@@ -7,13 +7,21 @@ widest branch of records.
 from __future__ import annotations
 
 import argparse
-import itertools
 import pathlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from inspector.cli.archives import LocationPart, open_parts, status_of
-from inspector.cli.options import A_LOCATION_TO_READ, CONNECTION, JSON, Option, connection_of, location, one_or_more
+from inspector.cli.options import (
+    A_LOCATION_TO_READ,
+    CONNECTION,
+    JSON,
+    Option,
+    connection_of,
+    location,
+    one_or_more,
+    where,
+)
 from inspector.cli.output import emit, json_text, painted, quoted, wants_colour
 from inspector.core.archive import member_at
 from inspector.core.field import Field, Scope, locate, scope_of
@@ -22,6 +30,8 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.ask import Question
+from inspector.operations.open.asked import FIELD_NAMES, FoundField, every_field, fields_where, known_names
 from inspector.operations.open.expressions import place_in
 from inspector.operations.open.opening import UNKNOWN_FORMAT, Opened
 
@@ -49,6 +59,7 @@ OPTIONS = (
         help="instead, draw the archive's shape, what leads where and what is wrong; a file of that name is replaced",
     ),
     Option("--raw", action="store_true", help="also a file of no known format, as bytes"),
+    where("'chunk.size > 30000'"),
     JSON,
     Option("--json-lines", action="store_true", help="JSON, one object a field, parents before what is in them"),
     *CONNECTION,
@@ -68,11 +79,13 @@ def run(options: argparse.Namespace) -> int:
         return _at(opened, options)
     if options.diagram is not None:
         return _diagram(opened, pathlib.Path(options.diagram))
+    if options.where is not None:
+        return _where(opened, depth, options)
     for part in opened:
         archive = part.archive
         source, size = archive.source.name, archive.source.size
         if options.json_lines:
-            _write_objects(quoted(source), archive, depth)
+            _write_objects(quoted(source), every_field(archive, depth))
         elif options.json:
             emit(f'{{"source": {quoted(source)}, "format": {quoted(archive.format)}, "size": {size}')
             emit(', "fields": [')
@@ -81,6 +94,26 @@ def run(options: argparse.Namespace) -> int:
         else:
             emit(f"{visible(part.label)}: {archive.title}, {in_bytes(size)}\n")
             _write_lines(archive.fields, depth, _digits(archive), (), _marks(archive, depth))
+    for part in opened:
+        part.report_findings()
+    return status_of(opened)
+
+
+def _where(opened: Sequence[LocationPart], depth: int, options: argparse.Namespace) -> int:
+    """Print the fields that a condition is true of, and return the exit status. Raises AskError."""
+    known = set(FIELD_NAMES)
+    if missing := Question(options.where).names - known:
+        for part in opened:
+            known |= known_names(part.archive, missing)
+    question = Question(options.where, sorted(known))
+    for part in opened:
+        found = fields_where(part.archive, question, depth)
+        if options.json or options.json_lines:
+            _write_objects(quoted(part.archive.source.name), found)
+            continue
+        digits, marks = _digits(part.archive), _marks(part.archive, depth)
+        for each in found:
+            _write_line(each.field, digits, each.path, marks)
     for part in opened:
         part.report_findings()
     return status_of(opened)
@@ -170,19 +203,12 @@ def _write_fields(fields: Sequence[Field], depth: int, scope: Scope, separator: 
         emit("]}")
 
 
-def _write_objects(source: str, archive: Opened, depth: int) -> None:
+def _write_objects(source: str, fields: Iterable[FoundField]) -> None:
     """One object a field, parents first, each with its own number and its parent's."""
-    numbers = itertools.count()
-
-    def write(fields: Sequence[Field], parent: str, level: int, scope: Scope) -> None:
-        for field in fields:
-            kind, inside = scope.typed(field)
-            place = f'"id": {(number := next(numbers))}, "parent": {parent}, "depth": {level}'
-            emit(f'{{"source": {source}, {place}, {_object(field, kind)}}}\n')
-            if level < depth:
-                write(field.below, str(number), level + 1, inside)
-
-    write(archive.fields, "null", 1, scope_of(archive.format))
+    for each in fields:
+        parent = "null" if each.parent is None else each.parent
+        place = f'"id": {each.number}, "parent": {parent}, "depth": {len(each.path)}'
+        emit(f'{{"source": {source}, {place}, {_object(each.field, each.type)}}}\n')
 
 
 def _digits(archive: Opened) -> int:

@@ -32,6 +32,9 @@ _TRIALS = 64
 """Places where a sample is cut off, and where a bit of it is flipped."""
 
 
+_UNITS = {Kind.LENGTH: "bytes", Kind.OFFSET: "bytes", Kind.TIME: "time"}
+
+
 OPTIONS = (
     Option(
         "--new",
@@ -46,6 +49,14 @@ OPTIONS = (
         metavar=("FILE.py", "SAMPLE"),
         help="say what a file that describes a format leaves out, tried on a sample of it",
     ),
+    Option(
+        "--fields",
+        one_of="own",
+        nargs="?",
+        const="",
+        metavar="FORMAT",
+        help="list the names that dump --where knows, with unit and meaning (see help ask)",
+    ),
     JSON,
 )
 
@@ -57,9 +68,25 @@ def run(options: argparse.Namespace) -> int:
         return FINE
     if options.test:
         return _test(*options.test)
+    if options.fields is not None:
+        return _fields(options.fields)
     for known in formats():
         found = {"name": known.name, "title": known.title, "suffixes": known.suffixes}
         show({**found, "limitations": known.limitations}, *_paragraph(known))
+    return FINE
+
+
+def _fields(wanted: str) -> int:
+    """Print the names of fields with what the declarations say of them. Raises OperationError."""
+    from inspector.operations.open.asked import names_of_format  # which needs numpy
+
+    names = [known.name for known in formats()]
+    if wanted and wanted not in names:
+        raise OperationError(f"There is no format {visible(wanted)}; there is {', '.join(names)}.")
+    for known in [wanted] if wanted else names:
+        for name, (kind, term) in names_of_format(known).items():
+            found = {"format": known, "name": name, "unit": _UNITS.get(kind, ""), "meaning": f"{term}: {kind.meaning}"}
+            show(found, f"{name:<40}  {found['unit']:<6}  {visible(found['meaning'])}")
     return FINE
 
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from inspector.cli.archives import LocationPart, open_parts, status_of
 from inspector.cli.bootstrap import FINE, NOT_SOUND, UNREADABLE
-from inspector.cli.options import A_LOCATION_TO_READ, CONNECTION, JSON, Option, connection_of
-from inspector.cli.output import complain, emit, quoted
+from inspector.cli.options import A_LOCATION_TO_READ, ASK, CONNECTION, JSON, Option, connection_of
+from inspector.cli.output import ProgressBar, complain, emit, quoted
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.member import SPECIAL, STRETCH, Member
@@ -36,12 +36,15 @@ OPTIONS = (
         help="of datas3t ranges, names and sizes as the metadata has them: keys without extensions, no header is read",
     ),
     JSON,
+    *ASK,
     *CONNECTION,
 )
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the members of all locations, and return the exit status: that of the worst one."""
+    if options.csv or any((options.where, options.sort, options.columns, options.count_by, options.sum)):
+        return _ask(options)
     statuses = []
     for location in options.locations:
         try:
@@ -72,8 +75,51 @@ def _list(location: str, options: argparse.Namespace) -> int:
         _write(part, _lines_of(part, options), quick=options.quick)
     for part in opened:
         part.report_findings()
+    return _status(opened)
+
+
+def _status(opened: Sequence[LocationPart]) -> int:
     damaged = any(finding.severity is Severity.ERROR for part in opened for finding in part.archive.findings)
     return status_of(opened) or (NOT_SOUND if damaged else FINE)
+
+
+def _ask(options: argparse.Namespace) -> int:
+    """Print what is asked about the members of all locations together, and return the exit status.
+
+    Raises AskError.
+    """
+    from inspector.cli.asking import Asked  # which needs numpy
+    from inspector.operations.check.checking import check_archive
+    from inspector.operations.open.asked import MEMBER_NAMES, members_table
+
+    asked, parts, statuses = Asked(options, MEMBER_NAMES), list[LocationPart](), [FINE]
+    for location in options.locations:
+        try:
+            opened = open_parts(location, connection_of(options), sparing=True, quick=options.quick)
+            if all(part.archive.decoder is None for part in opened):
+                raise SourceError(f"{location}: {UNKNOWN_FORMAT}")
+            with ProgressBar(Progress()) as progress:
+                if not options.quick:
+                    learn_all((part.archive for part in opened), progress)
+                for part in opened if "verdict" in asked.names else ():
+                    check_archive(part.archive, progress)
+        except SourceError as error:
+            complain(str(error))
+            statuses.append(UNREADABLE)
+            continue
+        parts += opened
+        statuses.append(_status(opened))
+    if asked.prints_rows and not (options.json or options.names):
+        emit(_HEADING)
+    tables = [(part.label, members_table(part.archive, f"{part.key}/".encode() if part.key else b"")) for part in parts]
+
+    def write(at: int, row: int) -> None:
+        _write_members(parts[at], [parts[at].archive.members.seen(row)], _lines_of(parts[at], options))
+
+    asked.print(tables, write)
+    for part in parts:
+        part.report_findings()
+    return max(statuses)
 
 
 class _Columns(NamedTuple):

@@ -101,6 +101,8 @@ SHAPES: dict[str, tuple[type, ...]] = {
             codec=str,
             digest=str | None,
         ),
+        _shape("Row", source=str, row=_named(Any)),
+        _shape("Group", {"sum": float}, key=Any, count=int),
     ),
     "dump": (
         _shape("Dump", source=str, format=str, size=int, fields=list[Field]),
@@ -308,7 +310,10 @@ SHAPES: dict[str, tuple[type, ...]] = {
             "Dataset", source=str, dataset=str, ranges=int, bytes=int, keys=Span, gaps=Spans, overlaps=Spans, wasted=int
         ),
     ),
-    "formats": (_shape("Format", name=str, title=str, suffixes=list[str], limitations=list[str]),),
+    "formats": (
+        _shape("Format", name=str, title=str, suffixes=list[str], limitations=list[str]),
+        _shape("FieldName", format=str, name=str, unit=str, meaning=str),
+    ),
 }
 """What each command prints on a line with ``--json``: one of these objects."""
 
