@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import pytest
 
+from inspector.__main__ import main
 from inspector.core.cause import Cause
 from inspector.core.finding import first_sentence
 from inspector.core.source import SourceError
 from inspector.core.verdict import State, Verdict
 from inspector.operations.check.checking import state_of
-from tests.damage.generator import KINDS, Memory, damaged, make, rehashed, turned_round
+from tests.damage.generator import KINDS, NAMES, Memory, damaged, make, rehashed, turned_round
 from tests.damage.measure import contents
 from tests.formats.archives import checked, opened
 
@@ -63,3 +65,22 @@ def test_where_no_hash_matches_the_metadata_is_the_suspect() -> None:
     assert "perhaps" not in changed.findings[0].message
     stripped = bytes(each & 0x7F for each in MADE.data)
     assert checked(Memory.of("datas3t", stripped, MADE.metadata)).findings[0].code == Cause.TEXT_MODE
+
+
+def test_metadata_of_another_data_set_withholds_no_datapoint_from_who_takes_doubtful_ones(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    changed = bytearray(MADE.data)
+    changed[MADE.first + 9] ^= 255
+    path = tmp_path / NAMES["datas3t"]
+
+    def extracted(name: str, *options: str) -> tuple[int, int, str]:
+        status = main(["extract", str(path), "--to", str(tmp_path / name), *options])
+        return status, len(list((tmp_path / name).iterdir())), capfd.readouterr().err
+
+    for data, metadata, sure, taken in ((MADE.data, OTHER, 0, 12), (bytes(changed), MADE.metadata or b"", 11, 11)):
+        path.write_bytes(data)
+        path.with_name(f"{path.name}.metadata").write_bytes(metadata)
+        status, number, said = extracted(f"{sure}-sure")
+        assert (status, number, "perhaps of another data set" in said) == (1, sure, sure == 0)
+        assert extracted(f"{sure}-taken", "--doubtful")[1] == taken

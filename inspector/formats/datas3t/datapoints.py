@@ -14,12 +14,14 @@ from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
 from inspector.core.member import HAS_DIGEST, Members
 from inspector.core.numbers import grouped
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._damage import sampled
 from inspector.formats._kinds import INDEX_ENTRY
 from inspector.formats._tar import damage as tar_damage
+from inspector.formats._tar import reading
 from inspector.formats._tar.header import BLOCK, aligned
 from inspector.formats._tar.resync import Layout
 from inspector.formats.datas3t import DIGITS, METADATA_ROW, datapoint_key
@@ -33,7 +35,7 @@ ROW_BROKEN = "datas3t-metadata-row"
 FIELD_TWICE = "datas3t-metadata-field-twice"
 
 _PROBES = 3
-"""Datapoints that may be read to find out how hashes are written: some may be damaged."""
+"""Of the smallest datapoints, and of those all over the tar, so many are read for that: some may be damaged."""
 _MAX_PROBED_BYTES = 1 << 20
 
 AGREES = "Agrees with the tar."
@@ -60,7 +62,7 @@ class RangeRecords:
     file exists; ``unread`` is whether a file that matters could not be fetched. ``metadata`` is the name of the
     metadata file. ``row_of`` and ``index_rows`` give each member's row in the metadata and in the index, NONE without
     one. ``computed`` maps members to the hash that a check computed where it does not match the recorded one.
-    ``layout`` is that of the tar.
+    ``layout`` is that of the tar. ``suspect``: no hash that was tried matches, so they are perhaps of another data set.
     """
 
     def __init__(self) -> None:
@@ -77,6 +79,7 @@ class RangeRecords:
         self.index_rows: Sequence[int] = ()
         self.computed: dict[int, int] = {}
         self.layout = Layout()
+        self.suspect = False
 
     @cached_property
     def member_of(self) -> array[int]:
@@ -111,22 +114,25 @@ class RangeRecords:
         if members.digests is None or members.marks is None:
             return
         if source is not None:
-            self._turn_hashes(source)
+            self._try_hashes(source)
         for index, row in enumerate(self.row_of):
             if row != NONE:
                 members.digests[index] = self.rows.hashes[row]
                 members.marks[index] |= HAS_DIGEST
 
-    def _turn_hashes(self, source: Source) -> None:
-        """Turn the bytes of all hashes round, if so they match some of the smallest datapoints, and not as they are."""
+    def _try_hashes(self, source: Source) -> None:
+        """Find out from some datapoints, the smallest and others all over the tar, how the hashes are written.
+
+        They are turned round where that makes one match. Where none matches in any way, they are ``suspect``.
+        """
         # Imported here because start-up must not wait for it.
         import xxhash
 
-        members = self.members
-        described = (each for each, row in enumerate(self.row_of) if row != NONE and members.stored(each))
-        for index in nsmallest(_PROBES, described, key=members.stored):
-            if members.stored(index) > _MAX_PROBED_BYTES:
-                return
+        members, tried = self.members, 0
+        rows = enumerate(self.row_of)
+        described = [at for at, row in rows if row != NONE and 0 < members.stored(at) <= _MAX_PROBED_BYTES]
+        spread = described[:: max(1, len(described) // _PROBES)]
+        for index in (*nsmallest(_PROBES, described, key=members.stored), *spread):
             recorded = self.rows.hashes[self.row_of[index]]
             try:
                 data = source.read(members.starts[index], members.stored(index))
@@ -138,6 +144,8 @@ class RangeRecords:
             if digest.to_bytes(8, "little") == recorded.to_bytes(8, "big"):
                 self.rows.turn()
                 return
+            tried += 1
+        self.suspect = len(described) >= _MIN_MISMATCHES and tried == _PROBES + len(spread)
 
     def extras(self, index: int) -> Iterator[Field]:
         """The rows of one member as fields that own no bytes of this file."""
@@ -257,14 +265,25 @@ def _missing(archive: Archive) -> Missing | None:
     return tar_damage.missing(archive, any(begin >= archive.source.size for begin in begins))
 
 
+def _headers_hold(archive: Archive) -> bool:
+    return not any(each.code.startswith("tar-") and each.severity is Severity.ERROR for each in archive.findings)
+
+
 def _undecided(archive: Archive) -> str:
     """That no hash matches, although all headers of the tar do: then the metadata is the suspect."""
-    verdicts, wrong = archive.verdicts, VERDICTS.index(Verdict.MISMATCH)
-    number = verdicts.count(wrong)
-    damaged = any(each.code.startswith("tar-") and each.severity is Severity.ERROR for each in archive.findings)
-    if number < _MIN_MISMATCHES or number < len(verdicts) or damaged:
+    number = archive.verdicts.count(VERDICTS.index(Verdict.MISMATCH))
+    if number < _MIN_MISMATCHES or number < len(archive.verdicts) or not _headers_hold(archive):
         return ""
     return f"None of {number:,} hashes matches, and all headers hold: the metadata is perhaps of another data set."
+
+
+def doubt(archive: Archive, index: int, progress: Progress) -> str:
+    """See Format.doubt: that the hash of a datapoint may be of another one, so that it says nothing of the bytes."""
+    if not archive.members.marks_of(index) & HAS_DIGEST:
+        return reading.doubt(archive, index, progress)
+    records = archive.detail
+    is_suspect = isinstance(records, RangeRecords) and records.suspect and _headers_hold(archive)
+    return "none of the hashes tried matches, so the metadata is perhaps of another data set" if is_suspect else ""
 
 
 _MIN_MISMATCHES = 3

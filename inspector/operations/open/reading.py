@@ -281,14 +281,15 @@ class Reading:
             unproved = [f"The place of {name} is in doubt: {ELSEWHERE}."]
         else:
             unproved = [f"{name} may be wrong: {CLAIMED}."] if marks & SHARED else []
+            why = "" if fits else doubt_about(archive, index, progress or Progress())
             if self._digest is not None and not fits:
-                wrong.append(
+                (unproved if why else wrong).append(
                     f"The {_DIGEST_NAMES[self._algorithm]} of {name} does not fit: what was read gives {computed}, "
-                    f"{self._recorded} is recorded."
+                    f"{self._recorded} is recorded{f': {why}' if why else ''}."
                 )
             if not fits:
                 unproved += errors.on(member)
-            if self._digest is None and (why := doubt_about(archive, index, progress or Progress())):
+            if self._digest is None and why:
                 unproved.append(f"The content of {name} is in doubt: {why}.")
         return Doubts(tuple(wrong), tuple(unproved))
 
