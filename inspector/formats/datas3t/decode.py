@@ -224,7 +224,7 @@ def _read_headers(archive: Archive, members: Members, end: int, indices: Sequenc
         stop = heads[index + 1] if index + 1 < len(members) else end
         resolved, was = _member_in(archive, Span(heads[index], stop), block), datapoint_key(members.path(index))
         now = datapoint_key(resolved[0]) if resolved is not None else None
-        if resolved is None or was is None or now is None or was[0] != now[0]:
+        if resolved is None or was is None or now is None or now != (was[0], True):
             members.misled = True
         else:
             members.settle(index, *resolved)

@@ -371,3 +371,19 @@ def test_a_range_of_30_gigabytes_takes_as_few_requests_as_a_small_one(store: Sto
         archive.members.learn(range(10, 13))
         assert archive.members.path(12) == b"%020d.bin" % 13
         assert kinds(store.proxy) == {"LIST": 1, "metadata": 1, "tar": 3}
+
+
+def test_a_wrong_name_that_a_listing_reads_is_told_as_it_is_on_disk(
+    store: Store, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    tar = build([(f"{1:020d}.txt", b"one"), ("2.txt", b"two")])
+    name = f"dataset/weather/datapoints/{1:020d}-{2:020d}.tar"
+    (tmp_path / name).parent.mkdir(parents=True)
+    for suffix, data in (("", tar), (".metadata", rows_frame(hashed_rows(tar)))):
+        (tmp_path / f"{name}{suffix}").write_bytes(data)
+        store.put(f"short-name/{name}{suffix}", data)
+    places = ((str(tmp_path / "dataset"),), (*store.options, f"s3://{BUCKET}/short-name/dataset"))
+    said = [(main(["list", "--names", *place]), *capfd.readouterr()) for place in places]
+    assert said[0] == said[1]
+    assert said[0][0] == 1
+    assert "The name of the datapoint 2.txt is not 20 digits" in said[0][2]
