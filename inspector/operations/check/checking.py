@@ -34,7 +34,7 @@ from inspector.operations.jobs.subprogress import CHECKING, SubProgress, map_wit
 from inspector.operations.open.collection import OVERLAPS, collection_in
 from inspector.operations.open.location import Location, NoRangeError, open_location
 from inspector.operations.open.nested import open_nested
-from inspector.operations.open.opening import Opened, decode_anew, decoded, not_read
+from inspector.operations.open.opening import MAX_READ_ONCE_BYTES, Opened, decode_anew, decoded, not_read
 from inspector.operations.protocol.check_views import ReaderRow
 from inspector.sources.local.changes.journal import ChangeState
 from inspector.sources.local.changes.recovery import pending
@@ -42,6 +42,7 @@ from inspector.sources.local.file import FileSource, LocalFolder
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.responses import Seen
+from inspector.sources.s3.source import RemoteSource
 
 _PARTS_OF_WORK = 4
 """Reading the structure counts as one of so many parts of the work of a check."""
@@ -193,6 +194,8 @@ def check_archive(archive: Opened, progress: Progress, *, causes: bool = True, n
                 )
                 emitter.report(codes.BECAME_SHORTER, message, (size - 1, size))
             _report_interrupted(archive, emitter)
+            if _report_changed(archive, emitter):
+                return ""
             if causes:
                 archive.diagnosis = diagnose(archive, progress)
                 archive.findings[:0] = archive.diagnosis.causes
@@ -224,6 +227,31 @@ def _reads_more(archive: Opened, progress: Progress) -> bool:
 def _is_shorter(source: Source) -> bool:
     """Whether another program truncated the file since it was opened: its short reads look like a regular end."""
     return source.size > 0 and not source.read(source.size - 1, 1)
+
+
+def _report_changed(archive: Opened, emitter: Emitter) -> bool:
+    """Read what the first error is about once more, past the cache; other bytes say nothing about the archive.
+
+    Raises SourceError and Cancelled.
+    """
+    source, torn = archive.source, archive.decoder.torn if archive.decoder is not None else frozenset[str]()
+    bad = (each for each in archive.findings if _state_of_finding(each, torn) in (State.TORN, State.DAMAGED))
+    wrong = next((each for each in bad if each.spans and _counts(each)), None)
+    if not isinstance(source, RemoteSource) or wrong is None:
+        return False
+    spans = [*wrong.spans, *(() if wrong.member is None else archive.members[wrong.member].spans)]
+    start = min((span.start for span in spans), default=0)
+    stop = min(max((span.stop for span in spans), default=0), source.size)
+    if not start < stop <= start + MAX_READ_ONCE_BYTES or not source.cache.holds(start, stop):
+        return False
+    first = source.read(start, stop - start)
+    again = source.cache.fetch(start, stop)
+    if first == again:
+        return False
+    at = start + next(at for at, (one, other) in enumerate(zip(first, again, strict=True)) if one != other)
+    message = f"The connection or this machine changes bytes: byte {at:,} was another one when it was read again."
+    emitter.report(codes.NOT_READ, message, (at, at + 1))
+    return True
 
 
 def _report_interrupted(archive: Opened, emitter: Emitter) -> None:
