@@ -45,11 +45,15 @@ def condition(where: str | None, names: str) -> Condition | None:
 
 
 class LocationPart(Struct, frozen=True):
-    """One archive of a location; ``key`` is its path inside the folder, empty if the location is the archive itself."""
+    """One archive of a location; ``key`` is its path inside the folder, empty if the location is the archive itself.
+
+    ``source`` is its location, which can be opened, as every object of JSON has it.
+    """
 
     archive: Opened
     label: str
     key: str
+    source: str
 
     def report_findings(self) -> None:
         """Print on standard error what decoding found wrong, the worst first."""
@@ -108,4 +112,7 @@ def open_parts(
         place = standard_input(location, progress)
         archives = load(location, progress, connection, sparing=sparing, names=names, place=place, quick=quick)
     keys = [inside(location, archive.source.name) for archive in archives]
-    return [LocationPart(archive, key or location, key) for archive, key in zip(archives, keys, strict=True)]
+    return [
+        LocationPart(archive, key or location, key, f"{location.rstrip('/')}/{key}" if key else location)
+        for archive, key in zip(archives, keys, strict=True)
+    ]

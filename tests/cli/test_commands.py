@@ -119,7 +119,7 @@ def test_a_bucket_lists_its_ranges_and_names_them(run: Run, sample: Sample) -> N
     status, out, _ = run("list", "--json", sample("weather"))
 
     members = objects(out)
-    folder = "dataset/weather/datapoints"
+    folder = f"{sample('weather')}/dataset/weather/datapoints"
     assert status == 0
     assert [member["path"][:20] for member in members] == [f"{key:020d}" for key in range(1, 7)]
     assert [member["source"] for member in members] == [f"{folder}/{1:020d}-{4:020d}.tar"] * 4 + [

@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
         return _where(opened, depth, options)
     for part in opened:
         archive = part.archive
-        source, size = archive.source.name, archive.source.size
+        source, size = part.source, archive.source.size
         if options.json_lines:
             _write_objects(quoted(source), every_field(archive, depth))
         elif options.json:
@@ -129,7 +129,7 @@ def _at(opened: Sequence[LocationPart], options: argparse.Namespace) -> int:
     chain, member = locate(archive.fields, at)[: options.depth], member_at(archive, at)
     name = None if member is None else visible(archive.members.path(member))
     if options.json or options.json_lines:
-        emit(f'{{"source": {quoted(archive.source.name)}, "at": {at}, ')
+        emit(f'{{"source": {quoted(opened[0].source)}, "at": {at}, ')
         emit(f'"member": {json_text(name)}, "fields": [')
         scope = scope_of(archive.format)
         for number, (_, field) in enumerate(chain):

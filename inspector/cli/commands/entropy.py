@@ -66,7 +66,7 @@ def _stretches(part: LocationPart, blocks: int | None, progress: Progress) -> No
     for span, bits, shares, exact in _looks(source, blocks, progress):
         classes = {NAMES[each]: round(share, 3) for each, share in shares}
         words = ", ".join(each if len(shares) == 1 else f"{each} {share:.0%}" for each, share in shares)
-        found = {"source": part.label, "span": span, "entropy": round(bits, 2), "classes": classes, "exact": exact}
+        found = {"source": part.source, "span": span, "entropy": round(bits, 2), "classes": classes, "exact": exact}
         place = f"0x{span.start:08x}..0x{span.stop:08x}  {span.size:>15,}"
         show(found, f"  {place}  {bits:4.2f} bits/byte  {words}  {places.field_text(span.start)}".rstrip())
 

@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> None:
         if options.dry_run:
             lines += ["This would be sent:", *sending_lines(archive.source, edit, consents_of(options))]
     lines += [written.sentence] if written is not None else []
-    show(_object(opened[0].label, view, edit, written, sent), *map(visible, lines))
+    show(_object(opened[0].source, view, edit, written, sent), *map(visible, lines))
     for warning in written.warnings if written is not None else ():
         complain(warning)
 

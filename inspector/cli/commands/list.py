@@ -141,11 +141,11 @@ _Lines = Callable[[_Columns], Iterable[str]]
 def _lines_of(part: LocationPart, options: argparse.Namespace) -> _Lines:
     """How the members of a part are printed."""
     if options.json:
-        return partial(_objects, f'{{"source": {quoted(part.label)}, "path": ')
+        return partial(_objects, f'{{"source": {quoted(part.source)}, "path": ')
     folder = f"{visible(part.key)}/" if part.key else ""
     if options.names:  # of several archives as they can be opened in: OUTER!/MEMBER
         several = len(options.locations) > 1
-        return partial(_names, f"{visible(part.label)}!/" if several else folder)
+        return partial(_names, f"{visible(part.source)}!/" if several else folder)
     return partial(_rows, folder)
 
 

@@ -217,7 +217,7 @@ def _repair(part: LocationPart, options: argparse.Namespace) -> int:
         with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
             written = _write(planned, part, options, progress)
     if old is not None:
-        show(_object(part.label, shown, *old, written, planned.salvage))
+        show(_object(part.source, shown, *old, written, planned.salvage))
     for sentence in (written.sentence, *written.warnings) if written is not None else ():
         say(f"  {visible(sentence)}")
     if options.to and written is None and not options.dry_run:

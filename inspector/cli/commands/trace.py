@@ -64,7 +64,7 @@ def _table(part: LocationPart, options: argparse.Namespace) -> bool:
         rows = compare_readers(part.archive, part.archive.decoder, progress)
     say(f"{visible(part.label)}: {part.archive.title}, {in_bytes(part.archive.source.size)}")
     for row in rows:
-        show({"source": part.label} | row_object(row))
+        show({"source": part.source} | row_object(row))
     for line in row_lines(rows):
         say(f"  {line}")
     return any(row.verdict in _FAILED for row in rows)
@@ -75,7 +75,7 @@ def _one(part: LocationPart, options: argparse.Namespace) -> bool:
     archive = part.archive
     reader = reader_named(archive.decoder, options.reader)
     say(f"{visible(part.label)}: {reader.title}, {reader.kind}\n  {reader.about}")
-    digits, source = max(4, len(f"{archive.source.size:x}")), quoted(part.label)
+    digits, source = max(4, len(f"{archive.source.size:x}")), quoted(part.source)
 
     def told(step: Step) -> None:
         emit(_step_json(source, step) if options.json else _line(step, digits))
@@ -84,7 +84,7 @@ def _one(part: LocationPart, options: argparse.Namespace) -> bool:
         found = trace(archive.source, reader, told, progress, options.member)
     row = row_of(reader, found.outcome, "")
     lines = (*row_lines((row,)), *_reads(found, archive.source.size))
-    show({"source": part.label} | row_object(row), *lines)
+    show({"source": part.source} | row_object(row), *lines)
     if row.verdict is ReaderVerdict.UNKNOWN:
         remark("What is not known of a reader is neither an error nor a proof.")
     return row.verdict in _FAILED
