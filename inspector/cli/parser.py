@@ -116,6 +116,11 @@ COMMANDS = {
         "find catalogue.sqlite readme.txt",
         not_sound="no member has the name",
     ),
+    "grep": Command(
+        "search the contents, the bytes or the names of archives for text, bytes or numbers",
+        "grep --in names readme photos.caf",
+        not_sound="it was not found",
+    ),
     "header": Command(
         "show a TACO header, or edit it in place",
         "header --dry-run --set 0=1000,2000 scans.tacozip",

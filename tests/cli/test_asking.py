@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import tarfile
 import zipfile
 from collections import Counter
@@ -154,3 +155,30 @@ def test_fields_that_are_listed_can_be_asked_about(capfd: pytest.CaptureFixture[
         assert _said(capfd, "dump", "--where", f"{name} == None or True", SAMPLES / "plain.zip") or "." in name
     assert main(["formats", "--fields", "zap"]) == 2
     assert "zip" in capfd.readouterr().err
+
+
+def test_grep_finds_what_is_in_the_contents(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "texts.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(40):
+            method = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)[number % 2]
+            archive.writestr(f"{number}.txt", b"-" * 500 + b"needle" * (number % 3), method)
+    with zipfile.ZipFile(path) as archive:
+        counts = {each: archive.read(each).count(b"needle") for each in archive.namelist()}
+    found = objects(_said(capfd, "grep", "--json", "needle", path))
+    assert Counter(each["member"] for each in found) == Counter(counts)
+    data = path.read_bytes()
+    exact = [each for each in found if int(each["member"].removesuffix(".txt")) % 2 == 0]
+    assert exact
+    for each in exact:
+        assert data[slice(*each["span"])] == b"needle"
+    assert _said(capfd, "grep", "-c", "NEEDLE", path, status=1) == f"{path}: 0\n"
+    assert _said(capfd, "grep", "-i", "-c", "NEEDLE", path) == f"{path}: {sum(counts.values())}\n"
+    assert _said(capfd, "grep", "-l", "-F", "--in", "names", "39.txt", path) == f"{path}\n"
+    places = objects(_said(capfd, "grep", "--json", "--in", "bytes", "50 4B 03 04", path))
+    assert [each["span"][0] for each in places] == [each.start() for each in re.finditer(b"PK\x03\x04", data)]
+    broken = bytearray(data)
+    broken[data.index(b"1.txt") + len("1.txt") + 2] ^= 0xFF
+    path.write_bytes(broken)
+    assert main(["grep", "needle", str(path)]) == 2
+    assert "1.txt was not searched to its end" in capfd.readouterr().err

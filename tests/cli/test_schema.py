@@ -60,6 +60,7 @@ LINES = {
         "--dry-run weather-missing-row",
     ],
     "audit": ["."],
+    "grep": ["a plain.tar", "-c a plain.tar", "-l --in names a plain.tar"],
     "scan": ["journey.caf"],
     "coverage": ["weather", "weather-later"],
     "entropy": ["two-chunks.rca"],

@@ -279,6 +279,11 @@ SHAPES: dict[str, tuple[type, ...]] = {
         ),
     ),
     "find": (_shape("Found", source=str, path=str, offset=int, length=int),),
+    "grep": (
+        _shape("Match", source=str, member=str | None, at=int | None, span=Span | None, match=Hex),
+        _shape("Matches", source=str, count=int),
+        _shape("Matching", source=str),
+    ),
     "scan": (
         _shape(
             "Hit",
