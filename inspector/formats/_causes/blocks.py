@@ -37,6 +37,8 @@ PIECE_BYTES = 1 << 20
 """Bytes read at a time, and covered by one digest: divides all sizes of parts."""
 MIN_RUN_BYTES = 256
 """Shorter runs of zeros are not noted."""
+_RUN_ROW = MIN_RUN_BYTES // 2
+"""A run has a row of so many bytes in it."""
 MAX_RUNS = 10_000
 """Runs of zeros noted; further ones are not."""
 MAX_REMOTE_BYTES = 8 << 20
@@ -106,10 +108,16 @@ def survey(source: Source, progress: Progress) -> Survey:
         counts += np.bincount(values, minlength=256)
         found.crlf += data.count(b"\r\n") + (before == b"\r" and data.startswith(b"\n"))
         found.digests.append(blake2b(data, digest_size=16).digest())
-        filled = np.concatenate(([last], np.flatnonzero(values) + at))
+        table = values[: len(data) // _RUN_ROW * _RUN_ROW].reshape(-1, _RUN_ROW)
+        if len(table) and table.any(axis=1).all():  # no run inside: the first that is not zero is enough
+            places = np.array((len(data) - len(data.lstrip(b"\0")),))
+        else:
+            places = np.flatnonzero(values)
+        filled = np.concatenate(([last], places + at))
         rows = np.flatnonzero(np.diff(filled) > MIN_RUN_BYTES)[: MAX_RUNS - len(found.runs)]
         found.runs += [Span(int(filled[row]) + 1, int(filled[row + 1])) for row in rows]
-        last, before = int(filled[-1]), data[-1:]
+        stop = len(data.rstrip(b"\0"))
+        last, before = at + stop - 1 if stop else last, data[-1:]
         progress.advance(len(data))
     if source.size - last > MIN_RUN_BYTES and len(found.runs) < MAX_RUNS:
         found.runs.append(Span(last + 1, source.size))
@@ -373,6 +381,9 @@ MAX_READ_BYTES = 64 << 20
 """Bytes of what is wrong that are read again."""
 MIN_FILLED_BYTES = 512
 """Shorter runs of one byte are no block."""
+_FILLED_ROW = MIN_FILLED_BYTES // 2
+"""A run has a row of so many bytes in it, of which the first ``_LOOK`` are looked at."""
+_LOOK = 64
 PATTERN_SIZES = (1, 2, 4, 8)
 """Bytes of a pattern that fills a block."""
 
@@ -408,7 +419,9 @@ def _patterns(data: Any, size: int) -> list[Span]:
     """The runs of one pattern of ``size`` bytes that are not all zero and long enough, the longest first."""
     import numpy as np
 
-    if len(data) <= size:
+    rows = data[: len(data) // _FILLED_ROW * _FILLED_ROW].reshape(-1, _FILLED_ROW)
+    same = (rows[:, size:_LOOK] == rows[:, : _LOOK - size]).all(axis=1)
+    if not rows[same].any():  # a run that is long enough has a whole row in it, and most data has none
         return []
     edges = np.concatenate(([-1], np.flatnonzero(data[size:] != data[:-size]), [len(data) - size]))
     starts, sizes = edges[:-1] + 1, np.diff(edges) - 1 + size

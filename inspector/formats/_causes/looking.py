@@ -17,6 +17,7 @@ from inspector.core.span import Span, intersect, total, united
 from inspector.formats import damage_of, format_of
 from inspector.formats._causes import flips
 from inspector.formats._causes.blocks import (
+    MAX_COMPARED_BYTES,
     NEAR_BYTES,
     Survey,
     Suspects,
@@ -234,11 +235,13 @@ def changed_bytes(archive: Archive, left: Sequence[Finding]) -> FoundCause | Non
         first = f"Bytes between {low:,} and {high - 1:,} are not those that were written."
     affected = listed(map(archive.members.path, members), len(members), 3)
     about = f" Members affected: {affected}." if members else ""
-    left_out = flips.untried(archive)
+    left_out, bound = flips.untried(archive), ""
+    if total(spans) > MAX_COMPARED_BYTES:
+        bound = f"Of them, {in_bytes(MAX_COMPARED_BYTES)} were compared with their neighbours. "
     message = (
         f"{first} This explains {count(len(left), 'finding')} about {in_bytes(total(spans))} from byte {low:,} on."
         f"{about} There is no {'' if left_out else 'single flipped bit, no '}run of zeros and no copy of a neighbour"
-        f"{'' if undecided else ': a block was overwritten, or the copy is of another state'}. {left_out}"
+        f"{'' if undecided else ': a block was overwritten, or the copy is of another state'}. {left_out}{bound}"
         f"{'Another copy shows which it is.' if undecided else 'Restore these bytes from another copy.'}"
     )
     return FoundCause(Cause.CHANGED_BYTES, message, tuple(spans[:64]), tuple(left), adopts=True)
