@@ -16,13 +16,15 @@ from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.span import Spans, total
-from inspector.core.verdict import Verdict
+from inspector.core.verdict import State, Verdict
 from inspector.drawing.byte_class import SMALL_BLOCK, ByteClass, look_of
 from inspector.drawing.colouring import ColourBy
 from inspector.drawing.palette import FAMILY_HUES
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.hex.beside.data_inspector import READ_BYTES, DataInspector
 from inspector.gui.hex.beside.legend import (
+    DAMAGED,
+    TORN,
     Legend,
     LegendEntry,
     class_entries,
@@ -308,8 +310,9 @@ class HexPane(QWidget):
         model.set_notes([each for which, each in marks["notes"] if which == layer and each.stop <= size])
         there = {at: visible(note) for which, at, note in sorted(marks["bookmarks"]) if which == layer and at < size}
         unread = marks["unread"][1] if marks["unread"][0] == layer else ()
-        self.hex.mark(bookmarks=list(there), unread=unread, damage=self._wrong())
-        self.map.show_state(bookmarks=there, unread=unread, damage=self._damage)
+        torn = self._document.status.state is State.TORN
+        self.hex.mark(bookmarks=list(there), unread=unread, damage=self._wrong(), torn=torn)
+        self.map.show_state(bookmarks=there, unread=unread, damage=self._damage, torn=torn)
         self._update_legend()
 
     def _wrong(self) -> Spans:
@@ -353,7 +356,8 @@ class HexPane(QWidget):
             looks = class_entries(shares_of(self.band.bands))
             entries = looks if by is ColourBy.ENTROPY else [*entries, *looks]
         scene, judged = self.hex.scene, reduce(or_, self.map.verdicts, 0)
-        self.legend.setEntries(entries, bool(self._damage), judged, bool(scene.edited), bool(scene.unread))
+        damage = (TORN if scene.torn else DAMAGED) if self._damage else ""
+        self.legend.setEntries(entries, damage, judged, bool(scene.edited), bool(scene.unread))
 
     def _light(self, entry: LegendEntry | None) -> None:
         """Light the bytes of an entry of the legend up, in the hex view and in the map."""

@@ -106,6 +106,7 @@ class StructureLane(RowSide):
         super().__init__(parent, look, "Structures", words)
         self._caret = -1
         self._damage: Sequence[Span] = ()
+        self._torn = False
         self.brackets: list[Bracket] = []
         self._labels: list[tuple[QRect, tuple[Bracket, ...], str]] = []
 
@@ -113,10 +114,11 @@ class StructureLane(RowSide):
         """The names as drawn, elided where they had to be, and their places."""
         return [(rect, text) for rect, _, text in self._labels]
 
-    def show_rows(self, look: Look, brackets: list[Bracket], caret: int, damage: Sequence[Span]) -> None:
+    def show_rows(self, look: Look, brackets: list[Bracket], caret: int, damage: Sequence[Span], *, torn: bool) -> None:
         """Draw these brackets; the names of structures around the caret are bold, of damaged ones in its colour."""
-        if (look, brackets, caret, damage) != (self._look, self.brackets, self._caret, self._damage):
-            self._look, self.brackets, self._caret, self._damage = look, brackets, caret, damage
+        shown = (look, brackets, caret, damage, torn)
+        if shown != (self._look, self.brackets, self._caret, self._damage, self._torn):
+            self._look, self.brackets, self._caret, self._damage, self._torn = shown
             self._lay_out()
             self.update()
 
@@ -224,7 +226,8 @@ class StructureLane(RowSide):
         painter.fillRect(QRect(rect.left(), rect.top() + 3, 3, rect.height() - 6), line)
         is_damaged = structure.family is not None and overlaps(self._damage, structure.start, structure.stop)
         is_quiet = not bracket.begins or structure.unused
-        painter.setPen(look.damage.color() if is_damaged else (look.quiet if is_quiet else look.text).color())
+        wrong = look.torn if self._torn else look.damage
+        painter.setPen(wrong.color() if is_damaged else (look.quiet if is_quiet else look.text).color())
         painter.setFont(self._font_of(bracket))
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         painter.drawText(rect.adjusted(_BAR, 0, 2, 0), int(flags), text)

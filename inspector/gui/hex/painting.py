@@ -84,6 +84,7 @@ class Look:
         }
         self.outline = QPen(QColor(self.colours.outline), width)
         self.damage = QPen(QColor(self.colours.damage), _OUTLINE_WIDTH)
+        self.torn = QPen(QColor(MARKS[scheme][Mark.WARNING]), _OUTLINE_WIDTH)
         self.stored = QPen(QColor(self.colours.selection), _OUTLINE_WIDTH)
         self.omitted = QPen(QColor(self.colours.text), _OUTLINE_WIDTH, Qt.PenStyle.DotLine)
         self.text, self.quiet, self.selection_text = (
@@ -159,6 +160,7 @@ class ViewState(Struct):
     model: HexModel | None = None
     outline: Sequence[Span] = ()
     damage: Sequence[Span] = ()
+    torn: bool = False
     stored: Sequence[Span] = ()
     omitted: Sequence[Span] = ()
     edited: Sequence[Span] = ()
@@ -188,6 +190,7 @@ class RowPainter:
         self._look = look
         assert scene.model is not None
         self._scene, self._model = scene, scene.model
+        self.wrong = look.torn if scene.torn else look.damage
         painter.setFont(look.font)
 
     def paint(self, rows: range, top: int) -> None:
@@ -260,7 +263,7 @@ class RowPainter:
                 drawn.setdefault(structure.family, []).extend(around)
         marked = (
             (scene.outline, look.outline, 0),
-            (scene.damage, look.damage, 1),
+            (scene.damage, self.wrong, 1),
             (scene.stored, look.stored, 0),
             (scene.omitted, look.omitted, 0),
         )
@@ -274,7 +277,7 @@ class RowPainter:
         for row in rows:  # a wedge in the margin, which makes damage visible at a glance
             if overlaps(scene.damage, *scene.layout.span_of(row)):
                 middle = top + (row - rows.start) * look.line + look.line // 2
-                self._wedge(look.damage.color(), (1, middle - 4), (6, middle), (1, middle + 4))
+                self._wedge(self.wrong.color(), (1, middle - 4), (6, middle), (1, middle + 4))
 
     def _around(self, span: Span, rows: range, top: int, inset: int = 0) -> Iterator[QLine]:
         """The lines around bytes in both panes, ``inset`` pixels in at the left and the top."""

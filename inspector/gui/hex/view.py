@@ -144,7 +144,7 @@ class HexView(RowArea):
         rows = -(-self.viewport().height() // self.look.line)
         structures = self.model.structures_at(*self.shown()) if self.model is not None else []
         brackets = lay_out_brackets(structures, self._layout.columns, self._scroll.top, rows)
-        self.lane.show_rows(self.look, brackets, self._cursor.caret, self.scene.damage)
+        self.lane.show_rows(self.look, brackets, self._cursor.caret, self.scene.damage, torn=self.scene.torn)
 
     def _resized(self) -> None:
         assert self.model is not None

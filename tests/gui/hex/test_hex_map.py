@@ -200,7 +200,7 @@ def test_colours_follow_the_palette(made: Callable[..., FileMap]) -> None:
 
 def legend(qtbot: QtBot, width: int = 900) -> Legend:
     shown = Legend()
-    shown.setEntries(role_entries(row_of(*ROLES)), damaged=True)
+    shown.setEntries(role_entries(row_of(*ROLES)), damage="damaged")
     qtbot.addWidget(shown)
     shown.setPalette(palette(Scheme.LIGHT))
     shown.resize(width, shown.heightForWidth(width))
@@ -225,7 +225,7 @@ def test_every_role_has_a_swatch_and_a_word(qtbot: QtBot) -> None:
 def test_only_what_is_there_is_explained(qtbot: QtBot) -> None:
     shown = legend(qtbot)
 
-    shown.setEntries(role_entries(row_of(Role.NAME, Role.GAP)), damaged=True)
+    shown.setEntries(role_entries(row_of(Role.NAME, Role.GAP)), damage="damaged")
 
     assert shown.labels() == ["name", "gap", "damaged"]
     assert shown.accessibleDescription() == "name, gap, damaged"

@@ -14,7 +14,7 @@ from inspector.core.numbers import grouped
 from inspector.core.verdict import Verdict
 from inspector.drawing.byte_class import ByteClass
 from inspector.drawing.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of, paint_of_look, roles_in
-from inspector.drawing.palette import COLOURS, Colours
+from inspector.drawing.palette import COLOURS, MARKS, Colours, Mark
 from inspector.gui.hex.beside.strip import VERDICT_LEGEND, fill_class, fill_verdict, verdicts_in
 from inspector.gui.hex.painting import UNDERLINE_HEIGHT, hatching, unread_brushes
 from inspector.gui.kit.style import scheme_for
@@ -29,6 +29,7 @@ _MARGIN = 8
 ALL_BITS = -1
 """The bits of an entry that says nothing of what the map shows."""
 DAMAGED = "damaged"
+TORN = "torn"
 _EDIT_LABEL = "changed, not written"
 NEVER_READ = "never read by the reader"
 _IN_USE, _UNUSED = "{} in use", "{} unused"
@@ -123,13 +124,13 @@ class Legend(QWidget):
     def setEntries(
         self,
         entries: Iterable[LegendEntry],
-        damaged: bool = False,
+        damage: str = "",
         judged: int = 0,
         edited: bool = False,
         unread: bool = False,
     ) -> None:
         """Show entries; one for damage, edits and bytes never read, if there are any; and those of a verdict set."""
-        marks = ((DAMAGED, damaged), (_EDIT_LABEL, edited), (NEVER_READ, unread))
+        marks = ((damage, bool(damage)), (_EDIT_LABEL, edited), (NEVER_READ, unread))
         shown = [
             *entries,
             *(LegendEntry(mark, mark=mark) for mark, is_there in marks if is_there),
@@ -264,8 +265,9 @@ class Legend(QWidget):
                 frame = QColor(colours.tones[hue].line)
         else:
             painter.fillRect(rect, QColor(colours.base))
-            if mark == DAMAGED:
-                frame, width = QColor(colours.damage), 2
+            if mark in (DAMAGED, TORN):
+                scheme = scheme_for(self.palette())
+                frame, width = QColor(MARKS[scheme][Mark.WARNING] if mark == TORN else colours.damage), 2
             elif mark == NEVER_READ:
                 for brush in unread_brushes(colours):
                     painter.fillRect(rect, brush)

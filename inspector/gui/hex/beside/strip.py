@@ -273,6 +273,7 @@ class FileMap(Strip):
         super().__init__("Map of the file", parent)
         self.sets: Sequence[int] = ()
         self.damage: Sequence[Span] = ()
+        self.torn = False
         self.unread: Sequence[Span] = ()
         self.verdicts: Sequence[int] = ()
         self.cached: Sequence[Span] = ()
@@ -300,7 +301,7 @@ class FileMap(Strip):
             ", ".join(shown_in(row_of(self.sets), self.by)),
             "; ".join(VERDICT_TEXTS[each] for each in verdicts_in(row_of(self.verdicts))),
             is_cached if self.cached else "",
-            "damaged: see the findings" if overlaps(self.damage, start, stop) else "",
+            f"{'torn' if self.torn else 'damaged'}: see the findings" if overlaps(self.damage, start, stop) else "",
             "never read by the reader that is followed" if overlaps(self.unread, start, stop) else "",
         ]
         reach = max(start + 1, (y + MARK_REACH) * self._size // self.height())
@@ -335,9 +336,10 @@ class FileMap(Strip):
             fill = partial(fill_verdict, painter, colours)
             paint_rows(self.verdicts, lane, lambda row: alike(verdicts_in(row)), fill)
         right = self.width() - MARGIN - _DAMAGE_WIDTH + 2
+        wrong = MARKS[self._scheme][Mark.WARNING] if self.torn else colours.damage
         for spans, least, left, width, colour in (
             (self.cached, 2, 1, MARGIN - 1, colours.selection),
-            (self.damage, _MIN_MARK_HEIGHT, right, _DAMAGE_WIDTH - 2, colours.damage),
+            (self.damage, _MIN_MARK_HEIGHT, right, _DAMAGE_WIDTH - 2, wrong),
         ):
             for span in spans:
                 top, height = self._pixels(span, least)
