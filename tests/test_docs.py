@@ -144,7 +144,7 @@ def test_bytes_that_are_explained_are_those_of_the_sample() -> None:
     for page in PAGES:
         for name, table in BYTES.findall(page.read_text(encoding="utf-8")):
             data = (ROOT / "resources" / "samples" / name).read_bytes()
-            for offset, wanted in re.findall(r"^\| 0x([0-9A-F]{4}) \| `([0-9A-F ]+)` \|", table, re.MULTILINE):
+            for offset, wanted in re.findall(r"^\| 0x([0-9a-f]{4}) \| `([0-9A-F ]+)` \|", table, re.MULTILINE):
                 found = bytes.fromhex(wanted)
                 assert data[int(offset, 16) :][: len(found)] == found, (page.name, offset)
                 explained += 1

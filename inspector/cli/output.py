@@ -164,11 +164,11 @@ def write_lines(edit: Edit) -> list[str]:
     """Every write of an edit as text, in the order of writing: offset, old bytes, new bytes."""
     lines = []
     for patch in edit.patches:
-        place = f"at {patch.offset:,} (0x{patch.offset:X}), {in_bytes(len(patch.new))}"
+        place = f"at {patch.offset:,} (0x{patch.offset:x}), {in_bytes(len(patch.new))}"
         lines += [place, f"  old  {_hex(patch.old)}", f"  new  {_hex(patch.new)}"]
     if edit.dropped.size:
         start = edit.dropped.start
-        lines.append(f"at {start:,} (0x{start:X}), {in_bytes(edit.dropped.size)} at the end are cut off")
+        lines.append(f"at {start:,} (0x{start:x}), {in_bytes(edit.dropped.size)} at the end are cut off")
     return lines
 
 

@@ -63,4 +63,4 @@ def size_in(text: str) -> int:
 
 def hexadecimal(number: int, digits: int = 0) -> str:
     """``0x8000``, with at least ``digits`` digits."""
-    return f"0x{number:0{digits}X}"
+    return f"0x{number:0{digits}x}"

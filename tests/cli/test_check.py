@@ -106,9 +106,9 @@ def test_text_names_what_and_where(run: Run, sample: Sample) -> None:
     assert "4 verified, 1 mismatch" in lines[1]
     assert lines[2] == "  mismatch: DATA/tile_0001.png"
     assert lines[3].startswith("  error: One bit of DATA/tile_0001.png flipped: ")
-    assert "[cause-flipped-bit, bytes 0xDF..0xE0, member DATA/tile_0001.png]" in lines[3]
+    assert "[cause-flipped-bit, bytes 0xdf..0xe0, member DATA/tile_0001.png]" in lines[3]
     assert lines[4] == "    repair: restore-likely-bits answers this"
-    assert "[zip-crc-mismatch, bytes 0xCD..0x9F6, member DATA/tile_0001.png]" in lines[5]
+    assert "[zip-crc-mismatch, bytes 0xcd..0x9f6, member DATA/tile_0001.png]" in lines[5]
     assert lines[6].startswith("  1 finding can be repaired: ")
     assert lines[7].startswith(f"{sample('journey.caf')}: Sound")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.formats._kinds import INDEX
 from inspector.operations.open.opening import Opened
+from tests.cli.running import Run
 
 Sample = Callable[[str], Path]
 Dump = Callable[..., str]
@@ -90,3 +92,13 @@ def test_a_diagram_never_replaces_its_archive(
     assert main(["dump", "--diagram", str(path), str(path)]) == 2
     assert "is the archive itself" in capfd.readouterr().err
     assert path.read_bytes() == sample("journey.caf").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["flipped-blob-byte.rca", "gap.caf"])
+def test_what_check_prints_of_a_place_is_found_in_dump(sample: Sample, run: Run, name: str) -> None:
+    checked = run("check", sample(name))[1]
+    dumped = run("dump", sample(name))[1]
+
+    places = re.findall(r"0x[0-9a-fA-F]+\.\.0x[0-9a-fA-F]+", checked)
+    assert places
+    assert all(place in dumped for place in places)

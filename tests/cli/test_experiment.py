@@ -27,11 +27,11 @@ def test_steps_apply_in_the_order_given_and_nothing_is_written(run: Run, archive
     *shown, end = objects(out)
     assert (status, err) == (1, "")
     assert [each["sentence"] for each in shown] == [
-        "Cut off everything from 0xC8 on",
+        "Cut off everything from 0xc8 on",
         "Flip bit 0 of the byte at 0x0",
-        "Insert FF at 0xC8",
-        "Zero 3 bytes at 0xC6",
-        "Insert 31 bytes (43 6F 6E 6E 65 63 74 69 …) at 0xC9 (trailing-text)",
+        "Insert FF at 0xc8",
+        "Zero 3 bytes at 0xc6",
+        "Insert 31 bytes (43 6F 6E 6E 65 63 74 69 …) at 0xc9 (trailing-text)",
     ]
     assert [each["step"] for each in shown] == [1, 2, 3, 4, 5]
     assert (end["base_size"], end["size"], end["state"]) == (len(data), 232, "damaged")

@@ -54,7 +54,7 @@ def test_a_state_is_written_to_a_new_file(run: Run, taco: Path) -> None:
     digest = hashlib.sha256(Path("new.tacozip").read_bytes()).hexdigest()
 
     assert (status, err) == (1, "")
-    assert "  2 of 3: CRC-32 of local file header, 4 bytes at 14 (0xE)\n      old  47 06 6c 4d\n" in out
+    assert "  2 of 3: CRC-32 of local file header, 4 bytes at 14 (0xe)\n      old  47 06 6c 4d\n" in out
     assert "\nAfter write 2 of 3: Torn: " in out
     assert "    zipfile     rejects at step " in out
     assert out.endswith(f"Written to new.tacozip: 5,876 bytes, SHA-256 {digest}.\n")

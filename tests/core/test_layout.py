@@ -23,7 +23,7 @@ def test_every_part_has_its_bytes_and_an_empty_one_its_place() -> None:
     assert [(field.name, field.spans, field.shown, field.note) for field in fields] == [
         ("size", (Span(10, 12),), "513", "513 bytes"),
         ("name", (Span(12, 12),), "", ""),
-        ("sum", (Span(12, 16),), "0x000000FF", ""),
+        ("sum", (Span(12, 16),), "0x000000ff", ""),
     ]
 
 

@@ -19,7 +19,7 @@ def test_numbers_are_grouped_counted_and_written_in_hex() -> None:
     assert in_bytes(32768) == "32,768 bytes"
     assert count(2, "entry", "entries") == "2 entries"
     assert hexadecimal(0x8000) == "0x8000"
-    assert hexadecimal(10, 4) == "0x000A"
+    assert hexadecimal(10, 4) == "0x000a"
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_the_structure_of_a_frame() -> None:
     magic, descriptor, size, *blocks, checksum = inside(data)
     names = [field.name for field in (magic, descriptor, size, checksum)]
     assert names == ["magic number", "frame header descriptor", "frame content size", "content checksum"]
-    assert magic.text == "0xFD2FB528"
+    assert magic.text == "0xfd2fb528"
     assert descriptor.note == "Single segment, with the content size, a checksum at the end."
     assert size.value == len(NOISE)
     assert [block.note for block in blocks] == [

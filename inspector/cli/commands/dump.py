@@ -27,7 +27,7 @@ from inspector.core.archive import member_at
 from inspector.core.field import Field, Scope, locate, scope_of
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
-from inspector.core.numbers import in_bytes
+from inspector.core.numbers import hexadecimal, in_bytes
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.ask import Question
@@ -137,7 +137,7 @@ def _at(opened: Sequence[LocationPart], options: argparse.Namespace) -> int:
             scope = scope.typed(field)[1]
         emit("]}\n")
         return status_of(opened)
-    emit(f"{visible(opened[0].label)}: byte {at:,} (0x{at:x}): {_in_member(archive, at)}\n")
+    emit(f"{visible(opened[0].label)}: byte {at:,} ({hexadecimal(at)}): {_in_member(archive, at)}\n")
     digits, marks = _digits(archive), _marks(archive, len(chain))
     for level, (_, field) in enumerate(chain, 1):
         _write_line(field, digits, tuple(position for position, _ in chain[:level]), marks)
@@ -212,7 +212,7 @@ def _write_objects(source: str, fields: Iterable[FoundField]) -> None:
 
 
 def _digits(archive: Opened) -> int:
-    """How many hex digits offsets are written with."""
+    """How many hex digits the longest offset has."""
     return max(4, len(f"{archive.source.size:x}"))
 
 
@@ -226,7 +226,7 @@ def _write_lines(fields: Sequence[Field], depth: int, digits: int, path: Path, m
 
 def _write_line(field: Field, digits: int, path: Path, marks: Mapping[Path, str]) -> None:
     indent = "  " * (len(path) - 1)
-    place = " ".join([f"0x{start:0{digits}x}..0x{stop:0{digits}x}" for start, stop in field.spans])
+    place = " ".join([f"{hexadecimal(start)}..{hexadecimal(stop)}" for start, stop in field.spans])
     emit(f"{place:<{2 * digits + 6}}  {indent}{_sentence(field)}{marks.get(path, '')}\n")
 
 

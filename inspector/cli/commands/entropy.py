@@ -18,7 +18,7 @@ from inspector.cli.options import (
 )
 from inspector.cli.output import ProgressBar, say, show
 from inspector.core.names import visible
-from inspector.core.numbers import in_bytes
+from inspector.core.numbers import hexadecimal, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span

@@ -204,7 +204,7 @@ def _rows(folder: str, columns: _Columns) -> Iterable[str]:
     """The rows of the table."""
     named = zip(_shown(columns.paths), columns.targets, strict=True)
     names = (name if target is None else f"{name} -> {visible(target)}" for name, target in named)
-    offsets = (f"0x{spans[0][0]:X}" if spans else "-" for spans in columns.spans)
+    offsets = (f"0x{spans[0][0]:x}" if spans else "-" for spans in columns.spans)
     rows = zip(columns.sizes, columns.stored, columns.codecs, columns.digests, offsets, names, strict=True)
     return [
         f"{size:>14,}  {stored:>14,}  {codec:<8}  {digest or '-':<22}  {offset:>16}  {folder}{name}\n"

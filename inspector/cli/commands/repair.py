@@ -276,7 +276,7 @@ def _row(lead: str, row: RepairRow) -> list[str]:
     said += [f"Nothing is lost: {row.lossless}"] if row.lossless else []
     said += [f"Assumed: {row.claim}"] if row.claim else []
     said += [f"Needs your consent: {row.consent}"] if row.consent else []
-    places = "".join(f", bytes 0x{span.start:X}..0x{span.stop:X}" for span in row.spans)
+    places = "".join(f", bytes 0x{span.start:x}..0x{span.stop:x}" for span in row.spans)
     return [f"  {lead}{row.title}. [{row.code}{places}]", *(f"     {each}" for each in said)]
 
 

@@ -11,7 +11,7 @@ from inspector.cli.bootstrap import FINE, NOT_SOUND
 from inspector.cli.options import A_LOCATION_TO_READ, CONNECTION, JSON, PROGRESS, Option, connection_of, location
 from inspector.cli.output import ProgressBar, emit, json_text, quoted, remark, say, show
 from inspector.core.names import visible
-from inspector.core.numbers import count, in_bytes
+from inspector.core.numbers import count, hexadecimal, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.reader import Step, value_text
 from inspector.core.span import total
@@ -91,7 +91,7 @@ def _one(part: LocationPart, options: argparse.Namespace) -> bool:
 
 
 def _line(step: Step, digits: int) -> str:
-    place = f"0x{step.span.start:0{digits}x}..0x{step.span.stop:0{digits}x}" if step.span is not None else ""
+    place = f"{hexadecimal(step.span.start)}..{hexadecimal(step.span.stop)}" if step.span is not None else ""
     value = "" if step.value is None else f": {value_text(step.value)}"
     decision = f" -> {visible(step.decision)}" if step.decision else ""
     mark = " " if step.ok else "✗"

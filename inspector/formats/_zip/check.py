@@ -243,7 +243,7 @@ class _Check:
                     codes.CRC_MISMATCH,
                     f"The content of {brief(self.members.path(index))} does not match its CRC-32. Its "
                     f"{in_bytes(stop - start)} from {grouped(start)} on {verb(stop - start, 'gives', 'give')} "
-                    f"0x{crc:08X}; the {_recorded_values(wrong)}. Some bytes have changed since it was archived, and a "
+                    f"0x{crc:08x}; the {_recorded_values(wrong)}. Some bytes have changed since it was archived, and a "
                     "CRC-32 does not show which. Other members are not affected.",
                     (start, stop),
                     member=index,
@@ -254,7 +254,7 @@ class _Check:
                 self.emitter.report(
                     codes.CRC_FIELD_WRONG,
                     f"A CRC-32 record of {brief(self.members.path(index))} is wrong, but its content is whole. The "
-                    f"content gives 0x{crc:08X}, which another record has too; the {_recorded_values(wrong)}.",
+                    f"content gives 0x{crc:08x}, which another record has too; the {_recorded_values(wrong)}.",
                     *(record.span for record in wrong),
                     member=index,
                 )
@@ -277,7 +277,7 @@ def _recorded_values(records: list[RecordedCrc]) -> str:
     for record in records:
         places.setdefault(record.crc, []).append(record.place)
     return "; the ".join(
-        f"{' and the '.join(names)} {verb(len(names), 'has', 'have')} 0x{crc:08X}" for crc, names in places.items()
+        f"{' and the '.join(names)} {verb(len(names), 'has', 'have')} 0x{crc:08x}" for crc, names in places.items()
     )
 
 

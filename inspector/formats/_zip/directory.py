@@ -492,15 +492,15 @@ def differences(
             (6, 8),
             local.flags != central.flags,
             codes.LOCAL_FLAGS_SERIOUS if serious else codes.LOCAL_FLAGS,
-            f"The flags are 0x{local.flags:04X} locally and 0x{central.flags:04X} in the central directory",
+            f"The flags are 0x{local.flags:04x} locally and 0x{central.flags:04x} in the central directory",
         ),
         (
             (4, 6),
             local.needed != central.needed,
             codes.LOCAL_NEEDED_HABIT if habit else codes.LOCAL_NEEDED,
             (
-                f"The version needed is {version_text(local.needed)} (0x{local.needed:04X}) locally and "
-                f"{version_text(central.needed)} (0x{central.needed:04X}) centrally"
+                f"The version needed is {version_text(local.needed)} (0x{local.needed:04x}) locally and "
+                f"{version_text(central.needed)} (0x{central.needed:04x}) centrally"
             ),
         ),
         ((10, 14), (local.time, local.date) != (central.time, central.date), codes.LOCAL_TIME, "The times differ"),
@@ -508,7 +508,7 @@ def differences(
             (14, 18),
             numbered and local.crc != central.crc and not (deferred and not local.crc),
             codes.LOCAL_CRC,
-            f"The CRC is 0x{local.crc:08X} locally and 0x{central.crc:08X} in the central directory",
+            f"The CRC is 0x{local.crc:08x} locally and 0x{central.crc:08x} in the central directory",
         ),
         *(
             (

@@ -158,7 +158,7 @@ _RECORDS = {
 
 
 def _known(identifier: int) -> _Known:
-    return _RECORDS.get(identifier) or _Known(f"extra record 0x{identifier:04X}")
+    return _RECORDS.get(identifier) or _Known(f"extra record 0x{identifier:04x}")
 
 
 MAX_RECORDS = 1_024

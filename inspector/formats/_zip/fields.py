@@ -311,7 +311,7 @@ def digital_signature(source: Source, start: int, stop: int) -> Field | None:
     if head[:4] != SIGNATURE or len(head) < 6 or start + 6 + int.from_bytes(head[4:], "little") != stop:
         return None
     fields = [
-        Field("header signature", Kind.SIGNATURE, (Span(start, start + 4),), "0x05054B50"),
+        Field("header signature", Kind.SIGNATURE, (Span(start, start + 4),), "0x05054b50"),
         Field("size of data", Kind.LENGTH, (Span(start + 4, start + 6),), int.from_bytes(head[4:], "little")),
         Field("signature data", Kind.BYTES, (Span(start + 6, stop),)),
     ]

@@ -234,7 +234,7 @@ def _meaning(escape: re.Match[bytes]) -> bytes:
 
 def _shown(data: bytes, at: int) -> str:
     byte = data[at]
-    return repr(chr(byte)) if 0x20 <= byte < 0x7F else f"the byte 0x{byte:02X}"
+    return repr(chr(byte)) if 0x20 <= byte < 0x7F else f"the byte 0x{byte:02x}"
 
 
 def needless_bytes(data: bytes) -> Sequence[int]:

@@ -170,9 +170,9 @@ def _report_crc(emitter: Emitter, header: TacoHeader, member: int, *, listed: bo
     central = (at, at + 4) if at is not None else local
     if local_fits and central_fits:
         return
-    numbers = f"payload 0x{header.crc:08X}, local header 0x{header.local_crc:08X}"
+    numbers = f"payload 0x{header.crc:08x}, local header 0x{header.local_crc:08x}"
     if header.central_crc is not None:
-        numbers += f", central directory 0x{header.central_crc:08X}"
+        numbers += f", central directory 0x{header.central_crc:08x}"
     if local_fits:
         cause = (
             "An update of the TACO header was interrupted after its second write. The central directory has the old CRC"

@@ -126,7 +126,7 @@ def read_header(source: Source, directory: Directory, layout: Layout) -> TacoHea
         (local.method != STORED, "it is compressed"),
         ((local.stored, local.size) != (PAYLOAD_SIZE, PAYLOAD_SIZE), "its sizes are not 116 bytes"),
         (bool(local.flags & ENCRYPTED), "it is encrypted"),
-        (bool(local.flags & ~UTF_8) and not local.flags & ENCRYPTED, f"its flags are 0x{local.flags:04X}"),
+        (bool(local.flags & ~UTF_8) and not local.flags & ENCRYPTED, f"its flags are 0x{local.flags:04x}"),
         (plain and len(data) < PAYLOAD_SIZE, "the payload is cut off"),
         (central is None, "the central directory has no entry for it"),
     )

@@ -256,6 +256,6 @@ def _central_obstacles(source: Source, header: TacoHeader) -> Iterator[str]:
         (wide, "the central directory has its numbers in a ZIP64 extra field"),
         (not wide and sizes != (PAYLOAD_SIZE, PAYLOAD_SIZE), "its sizes in the central directory are not 116 bytes"),
         (central.method != STORED, "it is compressed according to the central directory"),
-        (bool(central.flags & ~UTF_8), f"its flags in the central directory are 0x{central.flags:04X}"),
+        (bool(central.flags & ~UTF_8), f"its flags in the central directory are 0x{central.flags:04x}"),
     )
     yield from (reason for applies, reason in obstacles if applies)

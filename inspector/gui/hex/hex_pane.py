@@ -65,7 +65,7 @@ MAX_FINDINGS = 3
 
 
 def accessible_text(explanation: Explanation, byte: int | None) -> str:
-    """``offset 14, byte 3 of 4, CRC-32, value 0x4D6C0647, reads 06``, then enclosing fields and findings.
+    """``offset 14, byte 3 of 4, CRC-32, value 0x4d6c0647, reads 06``, then enclosing fields and findings.
 
     ``byte`` is the value of the byte, None while it has not been read.
     """

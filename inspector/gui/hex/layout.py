@@ -75,7 +75,7 @@ class Layout:
 
 
 def _number(number: int, base: int) -> str:
-    return f"{number:d}" if base == 10 else f"{number:X}"
+    return f"{number:d}" if base == 10 else f"{number:x}"
 
 
 def _hex_cells(columns: int) -> int:

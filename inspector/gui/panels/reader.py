@@ -52,7 +52,7 @@ def value_text(value: object) -> str:
 
 
 def span_text(span: Span | None) -> str:
-    """``0x3E7..0x3EF``."""
+    """``0x3e7..0x3ef``."""
     return "" if span is None else f"{hexadecimal(span.start)}..{hexadecimal(span.stop)}"
 
 

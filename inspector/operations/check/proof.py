@@ -85,7 +85,7 @@ def _compare(source: S3Source, progress: Progress) -> ProofResult:
     members = decoded(source, progress).members
     archive_crc32 = combined_crc32(source, members, progress)
     name = visible(source.name)
-    numbers = f"CRC-32 of the object 0x{server_crc32:08X}"
+    numbers = f"CRC-32 of the object 0x{server_crc32:08x}"
     proof = Proof.PROVED if archive_crc32 == server_crc32 else Proof.CONTRADICTED
     sentence = (
         f"{name}: the {numbers} is the one that the CRC-32s of its {count(len(members), 'member')} give. So the server "
@@ -95,7 +95,7 @@ def _compare(source: S3Source, progress: Progress) -> ProofResult:
     if proof is Proof.CONTRADICTED:
         sentence = (
             f"{name} does not match its own records: the {numbers}, but the archive's records give "
-            f"0x{archive_crc32:08X}. The content of at least one member, or a recorded CRC-32, is "
+            f"0x{archive_crc32:08x}. The content of at least one member, or a recorded CRC-32, is "
             "wrong. A check that reads the members tells which."
         )
     return ProofResult(proof, sentence, len(members), server_crc32=server_crc32, archive_crc32=archive_crc32)

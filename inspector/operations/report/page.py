@@ -575,7 +575,7 @@ def _excerpt(
             width += len(body)
             digits += f"{_span(body.rstrip(' '), classes)}{gaps[-1]}"
             texts += _span(words, classes)
-        rows.append(f'<span class="at">{first:08X}</span>  {digits}{" " * (_HEX_WIDTH - width + 2)}{texts}')
+        rows.append(f'<span class="at">{first:08x}</span>  {digits}{" " * (_HEX_WIDTH - width + 2)}{texts}')
     rest = f'\n<span class="at">… {more:,} more bytes</span>' if more else ""
     return f"<pre>{chr(10).join(rows)}{rest}</pre>{_legend(legend.items(), shades)}"
 

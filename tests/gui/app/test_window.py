@@ -128,10 +128,10 @@ def test_bytes_facts_and_cells_are_copied_as_they_are_shown(show: Show, window: 
     tab = show("two-entries.tacozip")
     clipboard = QGuiApplication.clipboard()
     value = tab.byte.facts["Value"]
-    assert value.plain_text() == "0x04034B50"
+    assert value.plain_text() == "0x04034b50"
     value.setFocus()
     press(window, "copy")
-    assert clipboard.text() == "0x04034B50"
+    assert clipboard.text() == "0x04034b50"
 
     tab.hex_pane.hex.goTo(0, 4)
     tab.hex_pane.hex.setFocus()

@@ -36,9 +36,9 @@ def row(name: str, spans: tuple[Span, ...], value: str = "", note: str = "") -> 
 
 
 def test_a_byte_is_said_with_its_place_in_its_field_over_all_its_stretches() -> None:
-    leaf = row("crc 32", (Span(10, 12), Span(20, 22)), "0x4D6C0647", "Fits.")
+    leaf = row("crc 32", (Span(10, 12), Span(20, 22)), "0x4d6c0647", "Fits.")
     known = Explanation(0, 20, (row("header", (Span(0, 30),)), leaf), None, ((Severity.ERROR, "It is wrong."),))
-    said = "offset 20, byte 3 of 4, crc 32, value 0x4D6C0647, reads 06, in header. It is wrong. Fits"
+    said = "offset 20, byte 3 of 4, crc 32, value 0x4d6c0647, reads 06, in header. It is wrong. Fits"
     assert accessible_text(known, 6) == said
 
 
@@ -55,7 +55,7 @@ def test_a_reader_is_given_the_byte_at_the_caret_and_can_move_it(show: Show, win
     assert found is not None
     assert (found.role(), found.text(QAccessible.Text.Name)) == (QAccessible.Role.Canvas, "Bytes")
     words = found.text(QAccessible.Text.Value)
-    assert words.startswith("offset 16, byte 3 of 4, CRC-32, value 0x4D6C0647, reads 6C, in local file header")
+    assert words.startswith("offset 16, byte 3 of 4, CRC-32, value 0x4d6c0647, reads 6C, in local file header")
     assert found.text(QAccessible.Text.Description) == words
     value = found.valueInterface()
     assert (value.currentValue(), value.minimumValue(), value.maximumValue()) == (16, 0, 5_875)

@@ -47,7 +47,7 @@ def test_an_arrow_says_where_it_goes_is_lit_at_the_caret_and_a_click_goes_along_
     stroke = stroke_from(tab, 45)
     assert gutter.stroke_at(place_of(gutter, stroke)) is stroke
     words = gutter.describe(place_of(gutter, stroke))  # it leaves the screen
-    assert words.startswith("The Entry 0\n→ The data of METADATA/level0.parquet\nAt byte 5,109 (0x13F5), ")
+    assert words.startswith("The Entry 0\n→ The data of METADATA/level0.parquet\nAt byte 5,109 (0x13f5), ")
     assert words.endswith(" rows further down.")
 
     assert not stroke_from(tab, 45).lit

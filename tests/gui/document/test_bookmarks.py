@@ -40,7 +40,7 @@ def test_bookmarks_are_kept_listed_gone_to_and_replaced_also_with_keys(
     assert listed(window) == ["No Bookmarks in This Archive"]
     bookmark(qtbot, window, tab, 300, "odd & strange")
     bookmark(qtbot, window, tab, 20, "first")
-    assert listed(window)[:2] == ["0x14  first", "0x12C  odd && strange"]
+    assert listed(window)[:2] == ["0x14  first", "0x12c  odd && strange"]
     for caret in (300, 20):
         press(window, "next_bookmark")
         settle(qtbot, window)
@@ -52,7 +52,7 @@ def test_bookmarks_are_kept_listed_gone_to_and_replaced_also_with_keys(
     listed(window)
     window.bookmarks.menu.actions()[-1].trigger()
     assert listed(window)[0] == "0x14  first"
-    assert "0x12C" not in " ".join(listed(window))
+    assert "0x12c" not in " ".join(listed(window))
 
     bookmark(qtbot, window, tab, 20, "second")  # takes the place of the first
     assert listed(window)[0] == "0x14  second"

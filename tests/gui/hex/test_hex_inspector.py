@@ -161,7 +161,7 @@ def test_a_reading_typed_as_it_is_shown_stands_for_the_same_bytes(data: bytes) -
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
-        ("u32 LE", "0x4D2", b"\xd2\x04\0\0"),
+        ("u32 LE", "0x4d2", b"\xd2\x04\0\0"),
         ("i16 BE", "-2", b"\xff\xfe"),
         ("f32 BE", "1.5", b"\x3f\xc0\0\0"),
         ("Unix time 32 LE", "1970-01-02 00:00:00", b"\x80\x51\x01\0"),

@@ -179,7 +179,7 @@ def test_a_check_gives_members_and_the_map_their_verdicts_and_a_checksum_lights_
     assert view.scene.outline == list(row.covers) == [Span(503, 505), Span(513, 997)]
     assert view.scene.stored == list(row.place)
     assert view.scene.omitted == list(row.omits) == [Span(505, 513)]
-    assert "It leaves out bytes 0x1F9 to 0x201" in tab.digests.about.text()
+    assert "It leaves out bytes 0x1f9 to 0x201" in tab.digests.about.text()
     tab.digests.table.activated.emit(tab.digests.model.index(1, 0))
     settle(qtbot, window)
     assert view.selection() == row.place[0]

@@ -181,7 +181,7 @@ def test_a_value_is_typed_beside_the_bytes_and_text_in_its_own_column_and_both_e
     assert not values.setData(cell, "70000")
     assert "70000 is no value for u16 BE" in said(tab)
     assert tab.editing.pending is None
-    assert values.setData(cell, "0xABCD")
+    assert values.setData(cell, "0xabcd")
     previewed(qtbot, window, tab)
     assert tab.editing.pending is not None
     assert [(each.offset, each.new) for each in tab.editing.pending.patches] == [(PADDING, b"\xab\xcd")]

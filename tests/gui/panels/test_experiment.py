@@ -268,7 +268,7 @@ def test_typing_is_a_step_and_steps_are_taken_out_by_keyboard(
     table.selectRow(1)
     QTest.keyClick(table, Qt.Key.Key_Delete)
     shown()
-    assert [str(each) for each in tab.experiment.steps] == ["Zero the byte at 0x64", "Zero the byte at 0x12C"]
+    assert [str(each) for each in tab.experiment.steps] == ["Zero the byte at 0x64", "Zero the byte at 0x12c"]
 
     # What cannot be done is said, and taken back.
     tab.experiment.add(Cut(1 << 40))

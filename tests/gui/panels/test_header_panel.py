@@ -246,7 +246,7 @@ def test_an_entry_points_to_the_bytes_or_the_member_selected_before(hand: Hand) 
     press(hand.window, "show_header")
     hand.to(1, OFFSET)  # on the way the bytes of both entries light up
     settle(hand.qtbot, hand.window)
-    assert hand.panel.buttons["bytes"].toolTip().endswith("12 bytes at 0xC8")
+    assert hand.panel.buttons["bytes"].toolTip().endswith("12 bytes at 0xc8")
     hand.alt(Key.Key_Y)
     assert hand.entries()[1] == (200, 12)
 

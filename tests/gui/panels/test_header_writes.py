@@ -48,8 +48,8 @@ def test_the_writes_are_named_in_their_order_and_shown_once_before_they_are_made
     assert writes.isVisible()
     assert writes.label.accessibleName().splitlines() == [
         "1 of 3: the payload (count, padding, seven entries), 116 bytes at 41 (0x29)",
-        "2 of 3: the local CRC-32, 4 bytes at 14 (0xE)",
-        "3 of 3: the central CRC-32, 4 bytes at 5,555 (0x15B3)",
+        "2 of 3: the local CRC-32, 4 bytes at 14 (0xe)",
+        "3 of 3: the central CRC-32, 4 bytes at 5,555 (0x15b3)",
     ]
     assert "<b><u>F5</u></b> <b><u>13</u></b>" in writes.label.text()  # the old bytes of the offset...
     assert "<b><u>56</u></b> <b><u>15</u></b>" in writes.label.text()  # ... and the new ones

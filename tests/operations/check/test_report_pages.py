@@ -184,7 +184,7 @@ def test_redacted_neither_names_nor_content_are_in_it(sample: Sample, tmp_path: 
     ]
     assert "A single bit changed, in memory or on the way." in text
     assert "The content of a member does not match its CRC-32." in text
-    for word in ("cause-flipped-bit", "0xDF..0xE0", "member 1", "mismatch", "a8d2a739", "restore-likely-bits"):
+    for word in ("cause-flipped-bit", "0xdf..0xe0", "member 1", "mismatch", "a8d2a739", "restore-likely-bits"):
         assert word in text
 
 

@@ -133,7 +133,7 @@ def test_an_entry_is_two_numbers() -> None:
 
 
 def test_a_cell_takes_a_pair_where_the_comma_groups_no_digits() -> None:
-    assert parse_cell("157,1000") == parse_cell(" 0x9D, 1000 ") == (157, 1000)
+    assert parse_cell("157,1000") == parse_cell(" 0x9d, 1000 ") == (157, 1000)
     assert parse_cell("1,571,000") == 1_571_000
     for wrong in ("157,", "157,1000,5", "157;1000", "1,571,00"):
         with pytest.raises(OperationError):

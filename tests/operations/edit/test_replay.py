@@ -279,8 +279,8 @@ def test_crashes_of_a_header_update_are_as_files_really_cut_there(tmp_path: Path
 
     assert replay.view.titles() == [
         "1 of 3: TACO payload, 116 bytes at 41 (0x29)",
-        "2 of 3: CRC-32 of local file header, 4 bytes at 14 (0xE)",
-        "3 of 3: crc-32 of central directory header, 4 bytes at 5,555 (0x15B3)",
+        "2 of 3: CRC-32 of local file header, 4 bytes at 14 (0xe)",
+        "3 of 3: crc-32 of central directory header, 4 bytes at 5,555 (0x15b3)",
     ]
     assert [step.synced for step in replay.view.steps] == [False, False, True]
     met = agree(replay, taco, tmp_path / "cut", more[::step], lambda path, disk: write(path, edit, None, disk))
