@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from inspector.__main__ import main
+from inspector.cli.commands.help import shown_by
 from inspector.cli.parser import COMMANDS as SUB_COMMANDS
 from inspector.core import codes
 from inspector.core.finding import FindingType
@@ -23,6 +24,7 @@ from inspector.gui.app.actions.actions import ACTIONS
 from inspector.operations.diagram.drawing import Shades, diagram_svg
 from inspector.operations.diagram.shape import diagram_of_all
 from inspector.operations.open.listing import load
+from inspector.operations.protocol.experiment_views import DAMAGES
 from inspector.resources import manual_pages, samples
 
 ROOT = Path(__file__).parent.parent
@@ -111,6 +113,39 @@ def test_the_examples_print_what_they_show(page: Path, output: Output, written: 
     text = page.read_text(encoding="utf-8")
 
     written(page, with_outputs(text, output))
+
+
+def test_the_command_that_help_names_for_a_code_shows_it(
+    request: pytest.FixtureRequest, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With ``--golden``, samples and damages of them are tried until each code that one shows has a command."""
+    monkeypatch.chdir(ROOT / "resources" / "samples")
+
+    def codes_of(words: list[str]) -> set[str]:
+        capfd.readouterr()
+        main([*words, "--json"])
+        found = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+        return {each["code"] for found_object in found for each in found_object.get("findings", ())}
+
+    kept = ROOT / "resources" / "manual" / "shown.txt"
+    if request.config.getoption("--golden"):
+        made: dict[str, list[str]] = {}
+        for words in shows():
+            for code in codes_of(words):
+                made.setdefault(code, words)
+        kept.write_text("".join(f"{code}\t{shlex.join(words)}\n" for code, words in sorted(made.items())))
+    for code, words in shown_by().items():
+        assert code in codes_of(words), code
+
+
+def shows() -> Iterator[list[str]]:
+    """Commands that show damage: of the samples as they are, and of each file in them with one damage."""
+    yield from (["check", path.name] for path in samples())
+    files = [path for path in sorted(Path().rglob("*")) if path.is_file() and path.suffix != ".md"]
+    steps = [["--damage", f"{name}:{seed}"] for seed in range(6) for name in DAMAGES]
+    steps += [["--cut", "0"], ["--cut", "end-1"], ["--insert", "0:00"], ["--zero", "0-4"], ["--zero", "end-4-end"]]
+    steps += [["--duplicate", "0-"], ["--insert", "0:efbbbf"], ["--flip", "end-1:7"], ["--flip", "end-4:0"]]
+    yield from (["experiment", str(path), *step] for step in steps for path in files)
 
 
 def with_outputs(text: str, output: Output) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,6 +20,9 @@ from inspector.core.program.redaction import strip_credentials
 PROGRAM = "archive-inspector"
 _DEFAULT_COLUMNS = 80
 """Characters of a line of a terminal that does not say."""
+
+_MAX_CHOICES = 50
+"""Values that are named where another is given: all but the codes of findings."""
 
 
 class Command(NamedTuple):
@@ -140,7 +144,7 @@ COMMANDS = {
         "schema check",
     ),
     "help": Command(
-        "show how a sub-command is used, or a page of the manual",
+        "show how a sub-command is used, a page of the manual, or what a finding means",
         "help extract",
     ),
     "completion": Command(
@@ -225,6 +229,10 @@ def _sentence(message: str, parser: argparse.ArgumentParser) -> str:
         return f"There is no option {wrong}; {_meant(wrong, options_of(parser)) or 'leave it out.'}"
     if said == "the following arguments are required":
         return f"Add what is missing: {words}."
+    if found := re.fullmatch(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message):
+        names = [each.strip("'") for each in found[3].split(", ")]
+        question = _meant(found[2], names) or f"choose from {', '.join(names[:_MAX_CHOICES])}."
+        return f"{found[1]} cannot be {found[2]}; {question}"
     return f"{message.removeprefix('argument ')}."
 
 

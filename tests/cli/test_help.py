@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from inspector.cli.commands.help import plain, shown_by
 from inspector.cli.parser import COMMANDS, window_parser
+from inspector.formats import declared
 from tests.cli.running import Run
 
 Sample = Callable[[str], Path]
@@ -47,21 +52,66 @@ def test_an_example_works_and_is_in_the_help(run: Run, name: str) -> None:
 
 
 def test_the_manual_is_read_in_the_terminal_too(run: Run) -> None:
-    assert run("help", "s3")[1].startswith("# ")
+    text = run("help", "s3")[1]
+    assert text.startswith("S3 and addresses on the web\n===")
+    assert "`" not in text
+    assert "](" not in text
+    assert max(len(line) for line in text.splitlines() if not line.startswith("    ")) <= 80
     assert "usage: archive-inspector formats" in run("help", "formats")[1]
+
+
+def test_marks_of_a_page_become_plain_text() -> None:
+    page = "# A *b*\n\nSee [c](c.md), **d**\nand `e*`.\n* one\n* two `x`\n\n```sh\nrun  it\n```\n\n"
+    page += "| k | v |\n|---|---|\n| `a\\|b` | c |\n"
+
+    assert plain(page, 40) == ("A b\n===\n\nSee c, d and e*.\n\n* one\n* two x\n\n    run  it\n\nk  v\na|b  c\n")
+
+
+def test_the_glossary_has_twelve_words(run: Run) -> None:
+    assert sum(line.startswith("* ") for line in run("help", "words")[1].splitlines()) == 12
+
+
+def test_a_page_goes_through_the_pager_on_a_terminal() -> None:
+    program, terminal = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "inspector", "help", "words"],
+        stdin=terminal,
+        stdout=terminal,
+        check=True,
+        env={**os.environ, "PAGER": "sed s/^/paged:/", "TERM": "xterm"},
+    )
+    os.close(terminal)
+    assert done.returncode == 0
+    assert os.read(program, 4096).startswith(b"paged:Words")
+    os.close(program)
+
+
+@pytest.mark.parametrize("code", ["caf-gap", "rca-zstd"])
+def test_a_code_is_explained_by_an_archive_that_has_it(run: Run, code: str) -> None:
+    status, text, err = run("help", code)
+    assert (status, err) == (0, "")
+    assert text.startswith(f"{code} ({declared()[code].severity})\n===")
+    assert declared()[code].meaning.split()[0] in text
+    assert f"[{code}" in text
+    assert "(simulated)" in text
+
+
+def test_a_code_that_no_sample_shows_says_so(run: Run) -> None:
+    code = next(each for each in declared() if each not in shown_by())
+    assert run("help", code)[1].endswith("No sample shows it.\n")
 
 
 def test_a_topic_that_is_none_is_answered_with_those_there_are(run: Run, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        run("help", "zip")
-    assert "'findings', 'causes', 's3'" in capfd.readouterr().err
+        run("help", "nonsuch")
+    assert "TOPIC cannot be nonsuch; choose from list, dump, " in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("page", ["rca", "caf", "taco", "datas3t"])
 def test_a_format_is_explained_in_the_terminal_without_pictures(run: Run, page: str) -> None:
     status, text, _ = run("help", page)
     assert status == 0
-    assert "## Byte by byte" in text
+    assert "Byte by byte\n---" in text
     assert not [line for line in text.splitlines() if line.startswith(("![", "<!--"))]
 
 
@@ -100,14 +150,42 @@ def test_a_shell_takes_its_script(run: Run, shell: str) -> None:
         subprocess.run([shell, "-n"], input=out, text=True, check=True)
 
 
-def test_bash_completes_commands_and_options(run: Run) -> None:
-    script = run("completion", "bash")[1]
-    asked = """
-COMP_WORDS=(archive-inspector ext); COMP_CWORD=1; _archive_inspector; echo "${COMPREPLY[@]}"
-COMP_WORDS=(archive-inspector extract --keep); COMP_CWORD=2; _archive_inspector; echo "${COMPREPLY[@]}"
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("ext", "extract"),
+        ("-q ext", "extract"),
+        ("extract --keep", "--keep-damaged"),
+        ("extract A --on-conflict ren", "rename"),
+        ("extract A --on-conflict = ren", "rename"),
+        ("extract A --on-conflict =", "skip rename overwrite"),
+        ("create t", "taco"),
+        ("trace --reader caf", "caf-go caf-ts"),
+        ("experiment --damage lost", "lost-bytes lost-part"),
+        ("help exp", "experiment experiments"),
+        ("help rca-zstd-u", "rca-zstd-unaligned"),
+        ("check --format s", "sarif"),
+        ("completion z", "zsh"),
+    ],
+)
+def test_bash_completes_commands_options_and_values(bash_script: str, words: str, completed: str) -> None:
+    asked = f"""
+COMP_WORDS=(archive-inspector {words}); COMP_CWORD={len(words.split())}; _archive_inspector; echo "${{COMPREPLY[@]}}"
 """
-    done = subprocess.run(["bash", "-c", script + asked], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["extract", "--keep-damaged"]
+    done = subprocess.run(["bash", "-c", bash_script + asked], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == completed.split()
+
+
+@pytest.fixture
+def bash_script(run: Run) -> str:
+    return run("completion", "bash")[1]
+
+
+def test_fish_completes_values_too(run: Run) -> None:
+    script = run("completion", "fish")[1]
+    assert "from extract' -l on-conflict -x -a 'skip rename overwrite' -d" in script
+    assert "from create' -a 'caf rca taco datas3t'\n" in script
+    assert " rca-zstd " in script
 
 
 def test_no_name_of_a_command_runs_into_what_it_does() -> None:

@@ -1,4 +1,4 @@
-"""``completion``: scripts that make bash, zsh and fish complete sub-commands, their options and files."""
+"""``completion``: scripts that make bash, zsh and fish complete sub-commands, their options, values and files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from inspector.cli.options import Option
 from inspector.cli.output import emit
-from inspector.cli.parser import COMMANDS, PROGRAM, options_of
+from inspector.cli.parser import COMMANDS, PROGRAM, options_of, with_kinds
 
 OPTIONS = (Option("shell", choices=("bash", "zsh", "fish"), help="the shell; its script goes to standard output"),)
 
@@ -17,28 +17,47 @@ def run(options: argparse.Namespace) -> None:
     emit(_SCRIPTS[options.shell]())
 
 
-def _options() -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Each sub-command with its options, and those of its kinds, and what each does."""
+def _parsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:
     from inspector.cli.run import command_parser  # which imports this module when it is asked for
 
-    for name in COMMANDS:
-        yield name, sorted(options_of(command_parser(name)).items())
+    return ((name, command_parser(name)) for name in COMMANDS)
 
 
-def _words(options: list[tuple[str, str]]) -> str:
-    return " ".join(option for option, _ in options)
+def _values(parser: argparse.ArgumentParser) -> dict[str, list[str]]:
+    """The values of each option that has some, and under "" those of what stands without an option."""
+    from inspector.formats import FORMATS
+    from inspector.operations.protocol.experiment_views import DAMAGES
+
+    readers = {reader.name for known in FORMATS for reader in known.readers()}
+    known = {"--reader": sorted(readers), "--damage": sorted(DAMAGES)}
+    found: dict[str, list[str]] = {}
+    for action in (action for each in with_kinds(parser) for action in each._actions):  # noqa: SLF001 - as in parser
+        for name in action.option_strings or [""]:
+            if values := known.get(name) or list(action.choices or ()):
+                found[name] = values
+    return found
 
 
 def _bash() -> str:
-    cases = "".join(f"    {name}) words='{_words(options)}' ;;\n" for name, options in _options())
+    values, options = "", ""
+    for name, parser in _parsers():
+        found = _values(parser)
+        plain = " ".join(found.pop("", ()))
+        options += f"    {name}) words='{plain}'; options='{' '.join(sorted(options_of(parser)))}' ;;\n"
+        values += "".join(f"    {name}:{option}) words='{' '.join(each)}' ;;\n" for option, each in found.items())
     return f"""_archive_inspector() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} words=''
-  if [ "$COMP_CWORD" = 1 ] && [[ $current != -* ]]; then
-    words='{" ".join(COMMANDS)}'
-  else
-    case ${{COMP_WORDS[1]}} in
-{cases}    esac
-  fi
+  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} command='' words='' options='' at
+  for ((at = 1; at < COMP_CWORD; at++)); do
+    [[ ${{COMP_WORDS[at]}} == -* ]] || {{ command=${{COMP_WORDS[at]}}; break; }}
+  done
+  [ "$current" = = ] && current=''
+  [ "$previous" = = ] && previous=${{COMP_WORDS[COMP_CWORD-2]}}
+  case $command in
+    '') words='{" ".join(COMMANDS)}' ;;
+{options}  esac
+  [[ $current == -* ]] && words=$options
+  case $command:$previous in
+{values}  esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }}
 complete -o default -o filenames -F _archive_inspector {PROGRAM}
@@ -53,10 +72,14 @@ def _fish() -> str:
     lines = []
     for name, command in COMMANDS.items():
         lines.append(f"complete -c {PROGRAM} -n __fish_use_subcommand -a {name} -d {_quoted(command.what)}")
-    for name, options in _options():
-        for option, what in options:
-            condition = f"-n '__fish_seen_subcommand_from {name}'"
-            lines.append(f"complete -c {PROGRAM} {condition} -l {option.removeprefix('--')} -d {_quoted(what)}")
+    for name, parser in _parsers():
+        begin = f"complete -c {PROGRAM} -n '__fish_seen_subcommand_from {name}'"
+        found = _values(parser)
+        if "" in found:
+            lines.append(f"{begin} -a {_quoted(' '.join(found['']))}")
+        for option, what in sorted(options_of(parser).items()):
+            values = f" -x -a {_quoted(' '.join(found[option]))}" if option in found else ""
+            lines.append(f"{begin} -l {option.removeprefix('--')}{values} -d {_quoted(what)}")
     return "".join(f"{line}\n" for line in lines)
 
 
