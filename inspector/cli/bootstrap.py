@@ -23,7 +23,7 @@ INTERRUPTED = 130
 CUT_OFF = 141
 """What a shell reports for a program that a closed pipe ended."""
 
-_COMMON = ("-q", "--quiet", "-v", "--verbose", "--json", "--debug")
+_COMMON = ("-q", "--quiet", "-v", "--verbose", "--json", "--debug", "--color")
 """Options that may stand before a command too."""
 _INTERRUPTED_MESSAGE = "archive-inspector: Interrupted.\n"
 

@@ -13,7 +13,7 @@ from inspector.sources.s3.connection import Connection, Consent
 PROGRESS_INTERVAL_S = 10.0
 """Seconds between two progress lines where standard error is not a terminal."""
 
-MESSAGE_OPTIONS = "messages on standard error"
+MESSAGE_OPTIONS = "messages"
 S3_OPTIONS = "for s3:// locations"
 """Titles of groups of options."""
 STANDARD_INPUT = "-"
@@ -143,6 +143,13 @@ MESSAGES = (
         one_of="amount",
         action="store_true",
         help="also what is opened, and how long it takes",
+    ),
+    Option(
+        "--color",
+        group=MESSAGE_OPTIONS,
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="colour what is printed: on a terminal only (auto), always, or never; JSON never is",
     ),
     DEBUG,
 )

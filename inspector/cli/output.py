@@ -43,6 +43,7 @@ _MAX_INLINE_BYTES = 1 << 16
 _BAR = r"\[[# ]*\] "
 _QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
 _AS_JSON: ContextVar[bool] = ContextVar("as_json", default=False)
+_COLOUR: ContextVar[str] = ContextVar("colour", default="auto")
 _waiting: list[str] = []
 """Text for standard output that is not written yet."""
 
@@ -135,14 +136,18 @@ def remark(sentence: str) -> None:
 
 
 @contextmanager
-def printing(*, quiet: bool, as_json: bool) -> Iterator[None]:
-    """Within the block, with ``quiet``, print no remarks and no progress; ``as_json``: rows are objects."""
-    before, was_json = _QUIET.set(quiet), _AS_JSON.set(as_json)
+def printing(*, quiet: bool, as_json: bool, colour: str = "auto") -> Iterator[None]:
+    """Within the block, with ``quiet``, print no remarks and no progress; ``as_json``: rows are objects.
+
+    ``colour`` is auto, always or never; see ``wants_colour``.
+    """
+    before, was_json, was = _QUIET.set(quiet), _AS_JSON.set(as_json), _COLOUR.set(colour)
     try:
         yield
     finally:
         _QUIET.reset(before)
         _AS_JSON.reset(was_json)
+        _COLOUR.reset(was)
 
 
 # ---- results of create and append --------------------------------------------------------------------------------
@@ -310,11 +315,13 @@ _IN_MESSAGE = r"(: )(error|warning|info)(?=: )"
 
 
 def wants_colour(stream: TextIO) -> bool:
-    """Whether to colour what is written to ``stream``.
+    """Whether to colour what is written to ``stream``: as ``--color`` says, which is auto by default.
 
     NO_COLOR (https://no-color.org) forbids it, CLICOLOR_FORCE (https://bixense.com/clicolors) asks for it in a pipe
     too; otherwise a terminal that is not ``dumb`` gets it.
     """
+    if (wanted := _COLOUR.get()) != "auto":
+        return wanted == "always"
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("CLICOLOR_FORCE", "0") not in ("", "0"):

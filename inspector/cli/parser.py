@@ -131,7 +131,7 @@ COMMANDS = {
         not_sound="an entry leads to nothing that readers can follow",
     ),
     "repair": Command(
-        "show the plan of repairs of an archive, then carry it out",
+        "repair an archive: write the plan of repairs to it; --dry-run only shows the plan, --to writes a copy",
         "repair --dry-run scans.tacozip",
         not_sound="something is left that is not right, or that was lost",
     ),

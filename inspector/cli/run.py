@@ -103,7 +103,9 @@ def run_command(arguments: Sequence[str]) -> int:
     options = command_parser(name).parse_args(with_debug_target(arguments[1:]))
     _enter_addresses(options)
     with ExitStack() as stack:
-        stack.enter_context(printing(quiet=options.quiet, as_json=getattr(options, "json", False)))
+        stack.enter_context(
+            printing(quiet=options.quiet, as_json=getattr(options, "json", False), colour=options.color)
+        )
         try:
             stack.enter_context(logging_to(options.debug or os.environ.get(VARIABLE, ""), "terminal"))
         except LogError as error:

@@ -14,6 +14,8 @@ from inspector.sources.s3.address import is_s3, parse
 # ---- unfinished files and uploads --------------------------------------------------------------------------------
 
 
+OVERWRITE = Option("--overwrite", action="store_true", help="replace a file or object that exists already")
+"""What a user made is never replaced without it."""
 REMOVE_UNFINISHED = Option(
     "--remove-unfinished",
     action="store_true",

@@ -9,7 +9,7 @@ from inspector.core.finding import UNREADABLE, error, finding_types, info, warni
 NOT_READ = error(
     UNREADABLE,
     "Some bytes could not be read, so nobody knows whether they are right.",
-    "Try again when they can be read.",
+    "Check it again when its bytes can be read.",
 )
 UNKNOWN_FORMAT = info("unknown-format", "The format of the file is not recognised.")
 BECAME_SHORTER = error(

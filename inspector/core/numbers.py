@@ -53,7 +53,7 @@ def size_in(text: str) -> int:
     Raises ValueError, with a message for the user, for anything else.
     """
     if (found := _SIZE.fullmatch(text.strip())) is None:
-        raise ValueError(f"{text!r} is not a size. Write 500MB, 30GiB or 32000000000.")
+        raise ValueError(f"“{text}” is not a size. Write 500MB, 30GiB or 32000000000.")
     power = "KMGTPE".index(found[2].upper()) + 1 if found[2] else 0
     thousands = (found[3] or "").upper() == "B"
     whole, _, part = found[1].partition(".")

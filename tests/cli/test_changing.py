@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import re
 import shutil
@@ -401,3 +402,59 @@ def test_a_read_only_archive_is_edited_as_a_copy(copy: Copy, run: Run, tmp_path:
     assert tacozip.read_header(str(tmp_path / "copy.taco"))[0] == (157, 5)
     assert run("header", path, "--to", tmp_path / "again.taco")[0] == 2
     assert run("header", path, "--set", "0=157,6", "--to", tmp_path / "copy.taco")[0] != 0
+
+
+@pytest.mark.parametrize(("answer", "status", "changed"), [("y\n", 0, True), ("n\n", 1, False), ("", 1, False)])
+def test_a_repair_that_asks_does_what_is_answered(
+    run: Run,
+    copy: Copy,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: str,
+    status: int,
+    changed: bool,
+) -> None:
+    path = copy("torn-after-write-2.tacozip")
+    before = path.read_bytes()
+    monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+
+    found, out, err = run("repair", "--ask", path)
+
+    assert found == status
+    assert "Finish the update of the TACO header" in out
+    assert "? [y/N] " in err
+    assert (path.read_bytes() != before) is changed
+
+
+def test_a_yes_never_stands_for_consent(run: Run, copy: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = copy("overlap.caf")
+    before = path.read_bytes()
+    waiting = [each["code"] for each in json.loads(run("repair", "--dry-run", "--json", path)[1])["waiting"]]
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n" * 20))
+
+    status, out, _ = run("repair", "--ask", path)
+
+    assert status == 1
+    assert waiting
+    assert all(f"with --accept {code}: " in out for code in waiting)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("writes", [("repair",), ("experiment", "--flip", "0:1"), ("replay", "--set", "0=157,9")])
+def test_what_a_user_made_is_replaced_only_when_that_is_said(
+    run: Run, copy: Copy, tmp_path: Path, writes: tuple[str, ...]
+) -> None:
+    command, *steps = writes
+    path, target = copy("torn-after-write-2.tacozip"), tmp_path / "made"
+    if command == "replay":
+        path = copy("two-entries.tacozip")
+    target.write_text("mine")
+    status, _, err = run(command, path, *steps, "--to", target)
+    assert (status, target.read_text()) == (2, "mine")
+    assert "already" in err
+
+    run(command, path, *steps, "--to", target, "--overwrite")
+    assert target.stat().st_size > 1000
+
+    before = path.read_bytes()
+    assert run(command, path, *steps, "--to", path, "--overwrite")[0] == 2
+    assert path.read_bytes() == before

@@ -172,7 +172,7 @@ def test_dump_at_a_place_shows_what_is_around_it_and_the_member(run: Run, sample
     assert (status, err) == (0, "")
     assert first.endswith("two-chunks.rca: byte 20,480 (0x5000): in photos/noise.bin, byte 19,753 of 31,288")
     assert len(fields) == 4
-    assert fields[-1].startswith("0x02d7..0x7d0f ")
+    assert fields[-1].startswith("0x2d7..0x7d0f ")
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,8 @@ def test_a_caf_is_made_and_its_members_are_found(run: Run, tmp_path: Path) -> No
 def test_what_is_not_found_is_a_sentence(run: Run) -> None:
     run("create", "caf", "new.caf", "tree", "--catalog", "cat.sqlite")
 
-    assert run("find", "cat.sqlite", "q") == (1, "", "archive-inspector: No member in cat.sqlite is called 'q'.\n")
-    assert run("find", "cat.sqlite", "q*")[2].endswith("has a name that begins with 'q'.\n")
+    assert run("find", "cat.sqlite", "q") == (1, "", "archive-inspector: No member in cat.sqlite is called “q”.\n")
+    assert run("find", "cat.sqlite", "q*")[2].endswith("has a name that begins with “q”.\n")
     assert run("find", "--json", "cat.sqlite", "q")[:2] == (1, "")
     assert run("find", "none.sqlite", "q")[0] == 2
 

@@ -90,6 +90,19 @@ def test_colour_is_for_who_wants_it(
     assert wants_colour(Screen() if screen else io.StringIO()) == wanted
 
 
+@pytest.mark.parametrize(("option", "wanted"), [("--color=always", True), ("--color=never", False)])
+def test_an_option_says_more_of_colour_than_variables(
+    run: Run, sample: Sample, monkeypatch: pytest.MonkeyPatch, option: str, wanted: bool
+) -> None:
+    for name in ("NO_COLOR", "CLICOLOR_FORCE"):
+        monkeypatch.setenv(name, "1")
+
+    said = run("check", option, sample("damaged-footer.caf"))[1] + run(option, "dump", sample("gap.caf"))[1]
+
+    assert (ESCAPE in said) is wanted
+    assert ESCAPE not in run("check", option, "--json", sample("damaged-footer.caf"))[1]
+
+
 @pytest.mark.parametrize("command", [("check",), ("list",), ("dump",)])
 def test_colour_changes_no_word_and_never_gets_into_json(
     command: tuple[str, ...], run: Run, sample: Sample, monkeypatch: pytest.MonkeyPatch

@@ -91,7 +91,7 @@ def test_a_patch_and_an_earlier_write_are_replayed(run: Run, taco: Path) -> None
         ([*SET, "--repair"], "Say what is written with one of "),
         ([*SET, "--at", "4"], "There is no point 4: the replay has 3 steps."),
         ([*SET, "--at", "0.116"], "There is no point 0.116: write 1 has 116 bytes."),
-        ([*SET, "--to", "a.tacozip"], "a.tacozip exists already."),
+        ([*SET, "--to", "a.tacozip"], "a.tacozip exists already, and --overwrite is not given."),
         ([*SET, "--to", "s3://bucket/key"], "to a local file only"),
         ([*SET, "--readers"], "give --at too, or --matrix for all"),
         ([*SET, "--accept", "x"], "--accept consents to a repair"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.options import CONNECTION, PROGRESS, Option, connection_of, json_option
 from inspector.cli.output import ProgressBar, print_created
 from inspector.cli.write_options import (
+    OVERWRITE,
     RCA_OPTIONS,
     REMOVE_UNFINISHED,
     handle_unfinished,
@@ -39,7 +40,7 @@ def _numbers(text: str) -> tuple[str]:
 
 _TARGET = (
     Option("target", metavar="TARGET", help="the file or object to create"),
-    Option("--overwrite", action="store_true", help="replace a target that exists already"),
+    OVERWRITE,
 )
 _COMMON = (
     Option("inputs", metavar="INPUT", nargs="+", help="files, objects, and folders or prefixes with all below them"),

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from inspector.cli.commands.check import status_of
 from inspector.cli.options import CONNECTION, JSON, PROGRESS, Option, connection_of, location, non_empty_name
 from inspector.cli.output import ProgressBar, painted_report, say, show, wants_colour
+from inspector.cli.write_options import OVERWRITE
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Progress
@@ -88,8 +89,8 @@ def _opened(options: argparse.Namespace) -> Experiment:
         if is_s3(target):
             raise OperationError("An experiment is written to a local file only.")
         experiment.require_not_read(Path(target))
-        if Path(target).exists():  # before all of the archive is read
-            raise OperationError(f"{visible(target)} exists already. Choose another name.")
+        if Path(target).exists() and not options.overwrite:  # before all of the archive is read
+            raise OperationError(f"{visible(target)} exists already. Choose another name, or use --overwrite.")
     return experiment
 
 
@@ -97,9 +98,9 @@ def _write(experiment: Experiment, options: argparse.Namespace, progress: Progre
     """Write what was asked for; returns each name with the SHA-256 of an archive, or nothing for a patch."""
     written = []
     if options.to:
-        written.append((options.to, experiment.save(Path(options.to), progress)))
+        written.append((options.to, experiment.save(Path(options.to), progress, replace=options.overwrite)))
     if options.save_patch:
-        experiment.save_patch(Path(options.save_patch), progress)
+        experiment.save_patch(Path(options.save_patch), progress, replace=options.overwrite)
         written.append((options.save_patch, ""))
     return written
 
@@ -139,7 +140,7 @@ def _matched(pattern: str, form: str) -> Callable[[str], tuple[str, ...]]:
     def match(text: str) -> tuple[str, ...]:
         found = re.fullmatch(pattern, text, re.DOTALL)
         if found is None:
-            raise argparse.ArgumentTypeError(f"'{visible(text)}' is not {form}; {_SPANS_HELP}")
+            raise argparse.ArgumentTypeError(f"“{visible(text)}” is not {form}; {_SPANS_HELP}")
         return tuple(each or "" for each in found.groups())
 
     return match
@@ -263,6 +264,7 @@ OPTIONS = (
         help="write old and new bytes as a patch to a new file, which the window applies in place",
     ),
     Option("--to", type=non_empty_name, metavar="NEWFILE", help="write what the steps leave to a new file"),
+    OVERWRITE,
     Option("--readers", action="store_true", help="also say what each known reader makes of it"),
     PROGRESS,
     JSON,

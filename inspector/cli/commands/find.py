@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
         )
     if not found:
         beginning = options.name.endswith("*")
-        condition = f"has a name that begins with {options.name[:-1]!r}" if beginning else f"is called {options.name!r}"
+        condition = f"has a name that begins with “{options.name[:-1]}”" if beginning else f"is called “{options.name}”"
         complain(f"No member in {visible(options.catalogue)} {visible(condition)}.")
         return NOT_SOUND
     return FINE

@@ -104,7 +104,7 @@ def requested_changes(options: argparse.Namespace) -> tuple[dict[int, TacoEntry]
 def _assignment(text: str) -> tuple[int, TacoEntry]:
     index, equals, entry = text.partition("=")
     if not equals:
-        raise OperationError(f"--set takes I=OFFSET,LENGTH, as in --set 0=157,1000; {text!r} has no =.")
+        raise OperationError(f"--set takes I=OFFSET,LENGTH, as in --set 0=157,1000; “{visible(text)}” has no =.")
     return parse_number(index), parse_entry(entry)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,7 +24,7 @@ from inspector.cli.options import (
     non_empty_name,
 )
 from inspector.cli.output import ProgressBar, complain, flush, old_bytes, say, show, write_lines, write_objects
-from inspector.cli.write_options import REMOVE_UNFINISHED, handle_unfinished_around, handle_unfinished_beside
+from inspector.cli.write_options import OVERWRITE, REMOVE_UNFINISHED, handle_unfinished_around, handle_unfinished_beside
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Fate, Outcome, Repair
@@ -64,6 +65,8 @@ OPTIONS = (
     PROGRESS,
     REMOVE_UNFINISHED,
     Option("--to", type=non_empty_name, metavar="COPY", help="write a repaired copy, or save there what is whole"),
+    OVERWRITE,
+    Option("--ask", action="store_true", help="ask on standard error for each step of the plan; a yes accepts no code"),
     Option(
         "--accept",
         action="append",
@@ -115,6 +118,8 @@ def run(options: argparse.Namespace) -> int:
         return _settle(options)
     if options.doubtful and not options.to:
         raise OperationError("--doubtful goes with --to: members in doubt are written to another file only.")
+    if options.ask and options.dry_run:
+        raise OperationError("--dry-run does nothing that --ask could ask for: give one of them.")
     status = FINE
     if (found := interrupted(options.location)) is not None:
         if options.dry_run:
@@ -196,10 +201,10 @@ def _recover(found: Interrupted, options: argparse.Namespace) -> None:
     options.accept = [code for code in options.accept if code != DROP_JOURNAL]
 
 
-def _repair(part: LocationPart, options: argparse.Namespace) -> int:
+def _repair(part: LocationPart, options: argparse.Namespace, declined: frozenset[str] = frozenset()) -> int:
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
         accepted = (*options.accept, *(DOUBTFUL_SALVAGES if options.doubtful else ()))
-        planned = plan(part.archive, progress, accepted, in_place=not options.to)
+        planned = plan(part.archive, progress, accepted, in_place=not options.to, declined=declined)
     shown = describe(planned, options.to or "")
     known = {row.code for row in (*shown.repairs, *shown.waiting, shown.salvage) if row is not None}
     if unknown := sorted(set(options.accept) - known):
@@ -211,6 +216,8 @@ def _repair(part: LocationPart, options: argparse.Namespace) -> int:
     for line in lines:
         say(visible(line))
     flush()
+    if options.ask and (noes := frozenset(each.code for each in planned.repairs if not _agreed(each))):
+        return _repair(part, options, declined | noes)  # without those it is another plan, so it is shown and asked for
     old = old_bytes(source, planned) if options.json else None
     written: WriteResult | None = None
     if not options.dry_run and shown.before is not State.SOUND:
@@ -225,6 +232,12 @@ def _repair(part: LocationPart, options: argparse.Namespace) -> int:
         why = f"Nothing is written without your consent: {saving}." if saving else "Nothing can be repaired or saved."
         complain(f"{options.to} was not written. {why}")
     return _status(planned, options)
+
+
+def _agreed(repair: Repair) -> bool:
+    """Whether the answer on standard input is yes; its end is no."""
+    print(f"{visible(repair.title)}? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _saves(repair: Repair) -> str:
@@ -246,10 +259,12 @@ def _status(planned: Plan, options: argparse.Namespace) -> int:
 def _write(planned: Plan, part: LocationPart, options: argparse.Namespace, progress: Progress) -> WriteResult | None:
     source, copy, reached = file_of(part.archive), options.to, connection_of(options)
     if copy and planned.saves:
-        return save_salvage(planned, source, copy, progress, connection=reached)
+        return save_salvage(planned, source, copy, progress, over=options.overwrite, connection=reached)
     if not planned.repairs:
         return None
-    return apply_plan(planned, source, copy, progress, consents=consents_of(options), connection=reached)
+    return apply_plan(
+        planned, source, copy, progress, over=options.overwrite, consents=consents_of(options), connection=reached
+    )
 
 
 # ---- words -----------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from inspector.cli.options import (
     one_or_more,
 )
 from inspector.cli.output import ProgressBar, painted_report, say, show, wants_colour
-from inspector.cli.write_options import RCA_OPTIONS
+from inspector.cli.write_options import OVERWRITE, RCA_OPTIONS
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Progress
@@ -60,7 +60,7 @@ _WRITERS = ("append", "set", "repair", "patch", "past", "segments")
 def _point(text: str) -> Point:
     found = re.fullmatch(r"([0-9]{1,9})(?:\.([0-9]{1,18}))?", text)
     if found is None:
-        raise argparse.ArgumentTypeError(f"{visible(text)!r} is not N or N.BYTES, such as 1 or 1.58")
+        raise argparse.ArgumentTypeError(f"“{visible(text)}” is not N or N.BYTES, such as 1 or 1.58")
     return Point(int(found[1]), int(found[2] or 0))
 
 
@@ -120,6 +120,7 @@ OPTIONS = (
         metavar="NEWFILE",
         help="write the archive at that point to a new file",
     ),
+    OVERWRITE,
     PROGRESS,
     JSON,
     *CONNECTION,
@@ -145,7 +146,7 @@ def run(options: argparse.Namespace) -> int:
             matrix = crash_matrix(replay, progress, more)
         if options.to:
             replay.require_not_read(Path(options.to))
-            digest = replay.save(point, Path(options.to), progress)
+            digest = replay.save(point, Path(options.to), progress, replace=options.overwrite)
     _show(replay, options, report, matrix)
     if options.to:
         words = f"Written to {visible(options.to)}: {in_bytes(shown.size)}, SHA-256 {digest}."
@@ -165,8 +166,12 @@ def _opened(options: argparse.Namespace) -> Source:
         raise OperationError("--readers says what readers make of one point: give --at too, or --matrix for all.")
     if options.accept and not options.repair:
         raise OperationError("--accept consents to a repair: give --repair too.")
-    if options.to and (is_s3(options.to) or Path(options.to).exists()):
-        why = "is on S3, and a replay is written to a local file only" if is_s3(options.to) else "exists already"
+    if options.to and (is_s3(options.to) or (Path(options.to).exists() and not options.overwrite)):
+        why = (
+            "is on S3, and a replay is written to a local file only"
+            if is_s3(options.to)
+            else "exists already, and --overwrite is not given"
+        )
         raise OperationError(f"{visible(options.to)} {why}. Choose another name.")
     place = open_nested(options.location, connection_of(options))
     if isinstance(place, (LocalFolder, S3Prefix)):

@@ -131,7 +131,8 @@ def as_text(report: CheckReport) -> str:
     """The report as lines of text; every name is printable."""
     if not report.archives and [each.message for each in report.findings] == [report.sentence]:
         # Nothing was opened, so there is nothing to sum up.
-        return f"{visible(report.location)}: {visible(report.sentence)} [{report.findings[0].code}]\n"
+        where = "" if report.sentence.startswith(report.location) else f"{visible(report.location)}: "
+        return f"{where}{visible(report.sentence)} [{report.findings[0].code}]\n"
     lines = [f"{visible(report.location)}: {visible(report.sentence)}", f"  {_summary(report)}"]
     lines += (*(f"  {line}" for line in (*_range_lines(report), *_unverified(report))), *_finding_lines(report))
     if dropped := sum(archive.findings_dropped for archive in report.archives):

@@ -69,22 +69,30 @@ class Plan(Struct, frozen=True):
         return self.salvage is not None and (not self.state.fine or self.salvage.code in TAKEN_OUT)
 
 
-def plan(archive: Opened, progress: Progress, accepted: Collection[str] = (), *, in_place: bool = True) -> Plan:
+def plan(
+    archive: Opened,
+    progress: Progress,
+    accepted: Collection[str] = (),
+    *,
+    in_place: bool = True,
+    declined: Collection[str] = (),
+) -> Plan:
     """Plan the repair of a decoded archive, including repairs that need consent if their codes are ``accepted``.
 
     ``in_place``: the archive itself is changed. Then repairs that remove bytes need consent, and so do all repairs if
     those without consent would not leave the archive fine. For a copy only claims need consent: the archive stays.
+    Repairs whose codes are ``declined`` are not planned.
 
     Checks the archive first if necessary. Raises SourceError and Cancelled.
     """
     if not archive.verdicts:
         check_archive(archive, progress)
-    first = offered(archive, progress)
-    planning = _Planning(archive, first, frozenset(), in_place)
+    first = tuple(each for each in offered(archive, progress) if each.code not in declined)
+    planning = _Planning(archive, first, frozenset(), in_place, declined)
     planning.run(progress)
     unasked = not in_place or planning.state.fine
     if accepted or (planning.made and not unasked):
-        planning = _Planning(archive, first, frozenset(accepted), in_place, unasked=unasked)
+        planning = _Planning(archive, first, frozenset(accepted), in_place, declined, unasked=unasked)
         planning.run(progress)
     return planning.plan(progress)
 
@@ -101,6 +109,7 @@ class _Planning:
         first: tuple[Repair, ...],
         accepted: frozenset[str],
         in_place: bool,
+        declined: Collection[str] = (),
         *,
         unasked: bool = True,
     ) -> None:
@@ -116,6 +125,7 @@ class _Planning:
         self._tried: list[Repair] = []
         self._siblings: list[SiblingFile] = []
         self._refused: dict[str, str] = {}
+        self._declined = declined
 
     @property
     def state(self) -> State:
@@ -138,7 +148,7 @@ class _Planning:
             self.now = after
             self.made.append(repair)
             self._siblings += beside
-            self._offered = offered(after, progress)
+            self._offered = tuple(each for each in offered(after, progress) if each.code not in self._declined)
             self._met |= {each.code: each for each in self._offered}
 
     def _next(self) -> Repair | None:
