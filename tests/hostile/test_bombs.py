@@ -147,7 +147,7 @@ def test_what_a_byte_stands_in_is_found_without_looking_at_all_that_stands_befor
     places = Places(archive.fields)
     for offset in range(0, 100 * 1024, 389):
         names = [visible(field.label or field.name) for _, field in locate(archive.fields, offset)]
-        assert places.field_text(offset) == " > ".join(names)
+        assert places.most_text(Span(offset, offset + 1)) == " > ".join(names)
     looked_at: list[int] = []
 
     class Counted(tuple[Field, ...]):
@@ -160,7 +160,7 @@ def test_what_a_byte_stands_in_is_found_without_looking_at_all_that_stands_befor
                 yield self[row]
 
     places = Places(Counted(Field(f"{row}", Kind.BYTES, (Span(row, row + 1),)) for row in range(1_000)))
-    assert [places.field_text(offset) for offset in range(1_000)] == [f"{row}" for row in range(1_000)]
+    assert [places.most_text(Span(offset, offset + 1)) for offset in range(1_000)] == [f"{row}" for row in range(1_000)]
     assert len(looked_at) <= 3_000
 
 
@@ -169,8 +169,8 @@ def test_a_long_label_is_told_beside_each_string_in_part() -> None:
     archive, _ = decoded(bombs.named(name), "a.zip")
     places = Places(archive.fields)
     offsets = range(30, 30 + len(name), 5)
-    assert sum(len(places.field_text(offset)) for offset in offsets) <= len(name) * OUTPUT_PER_BYTE
-    assert places.field_text(30).endswith("… > local header > file name")
+    assert sum(len(places.most_text(Span(offset, offset + 1))) for offset in offsets) <= len(name) * OUTPUT_PER_BYTE
+    assert places.most_text(Span(30, 31)).endswith("… > local header > file name")
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,14 @@ everything else from 0.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
 from inspector.core.field import Field, FieldTable
 from inspector.core.names import visible
-from inspector.core.numbers import in_bytes
+from inspector.core.numbers import count, in_bytes
 from inspector.core.span import Span
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import find_member
@@ -198,46 +198,57 @@ def place_in(archive: Opened, expression: str) -> int:
 
 # ---- where a byte is -------------------------------------------------------------------------------------------------
 
-_Level = FieldTable | list[tuple[int, int, Field]]
-"""Fields beside each other: a table, which finds its rows itself, or each piece of each in order."""
+_MAX_ROWS = 1_000
+"""Rows of a table that are looked at in a stretch; of more, only the one in its middle may own most of it."""
+_Pieces = list[tuple[int, int, Field]]
+"""Each piece of each field in order."""
 
 
 class Places:
-    """The fields that own bytes, for very many offsets that ascend: what is around one is kept for the next."""
+    """The fields that own most of stretches of bytes, for very many stretches: the pieces of a level are kept."""
 
     def __init__(self, fields: Sequence[Field]) -> None:
-        self._around: list[tuple[Span, str, _Level]] = [(Span(0, 0), "", _level(fields))]
+        self._fields = fields
+        self._kept: dict[int, tuple[Sequence[Field], range, _Pieces]] = {}
+        self._labels: dict[int, tuple[Field, str, Sequence[Field]]] = {}
 
-    def field_text(self, offset: int) -> str:
-        """The names of the fields that own a byte, the outermost first; empty where none does."""
-        around = self._around
-        while len(around) > 1 and not around[-1][0].start <= offset < around[-1][0].stop:
-            around.pop()
-        while (found := _owner(around[-1][2], offset)) is not None:
-            field, span = found
-            # Of a name of a million characters no more is made visible than is kept.
-            label = visible((field.label or field.name)[: MAX_LABEL + 1])
-            label = label if len(label) <= MAX_LABEL else label[: MAX_LABEL - 1] + "…"
-            outer = around[-1][1]
-            around.append((span, f"{outer} > {label}" if outer else label, _level(field.children)))
-        return around[-1][1]
+    def most_text(self, span: Span) -> str:
+        """The names of the fields that own most of a stretch, the outermost first, and how many others own some."""
+        names: list[str] = []
+        fields, others = self._fields, 0
+        while fields:
+            owned, more = self._owned(fields, len(names), span)
+            size, field = max(owned.values(), key=lambda each: each[0], default=(0, None))
+            if field is None or (names and 2 * size <= span.size):
+                others += len(owned) + more - 1 if owned else 0
+                break
+            others += len(owned) + more - 1
+            kept = self._labels.get(len(names))
+            if kept is None or kept[0] is not field:
+                # Of a name of a million characters no more is made visible than is kept.
+                label = visible((field.label or field.name)[: MAX_LABEL + 1])
+                kept = field, label if len(label) <= MAX_LABEL else label[: MAX_LABEL - 1] + "…", field.children
+                self._labels[len(names)] = kept
+            names.append(kept[1])
+            fields = kept[2]
+        return " > ".join(names) + (f", and {count(others, 'other')}" if others else "")
 
-
-def _level(fields: Sequence[Field]) -> _Level:
-    if isinstance(fields, FieldTable):
-        return fields
-    pieces = [(*span, field) for field in fields for span in field.spans if span.size > 0]
-    return sorted(pieces, key=lambda piece: piece[0])
-
-
-def _owner(level: _Level, offset: int) -> tuple[Field, Span] | None:
-    """The field that owns the byte, and the piece of it in which the byte is."""
-    if isinstance(level, FieldTable):
-        rows = map(level.__getitem__, level.rows(offset, offset + 1))
-        pieces = ((field, span) for field in rows for span in field.spans)
-        return next((each for each in pieces if each[1].start <= offset < each[1].stop), None)
-    at = bisect_right(level, offset, key=lambda piece: piece[0]) - 1
-    if at < 0 or offset >= level[at][1]:
-        return None
-    start, stop, field = level[at]
-    return field, Span(start, stop)
+    def _owned(self, fields: Sequence[Field], depth: int, span: Span) -> tuple[dict[int, tuple[int, Field]], int]:
+        """The bytes that each field owns of a stretch, and how many more fields may own some."""
+        rows, more = range(len(fields)), 0
+        if isinstance(fields, FieldTable) and len(rows := fields.rows(*span)) > _MAX_ROWS:
+            middle = (span.start + span.stop) // 2
+            rows, more = fields.rows(middle, middle + 1), len(rows)
+            more -= len(rows)
+        if depth not in self._kept or self._kept[depth][0] is not fields or self._kept[depth][1] != rows:
+            some = fields if len(rows) == len(fields) else map(fields.__getitem__, rows)
+            made = [(*each, field) for field in some for each in field.spans if each.size > 0]
+            self._kept[depth] = fields, rows, sorted(made, key=lambda piece: piece[0])
+        pieces = self._kept[depth][2]
+        first = max(0, bisect_right(pieces, span.start, key=lambda piece: piece[0]) - 1)
+        pieces = pieces[first : bisect_left(pieces, span.stop, key=lambda piece: piece[0])]
+        found: dict[int, tuple[int, Field]] = {}
+        for start, stop, field in pieces:
+            if (size := min(stop, span.stop) - max(start, span.start)) > 0:
+                found[id(field)] = found.get(id(field), (0, field))[0] + size, field
+        return found, more
