@@ -69,7 +69,7 @@ def test_index_and_footer_are_fields_with_exact_spans() -> None:
     index, footer = find_field(fields, "index"), find_field(fields, "footer")
     assert index.spans == ((10, len(data) - 4),)
     assert footer.spans == ((len(data) - 4, len(data)),)
-    assert (footer.value, footer.text) == (len(data) - 14, f"0x{len(data) - 14:X}")
+    assert (footer.value, footer.text) == (len(data) - 14, f"0x{len(data) - 14:x}")
     assert "begins at byte 10." in footer.note
 
 

@@ -66,7 +66,7 @@ def test_a_changed_byte_is_found_in_its_member_only() -> None:
     (finding,) = archive.findings
     assert (finding.code, finding.member, finding.spans) == ("zip-crc-mismatch", 0, ((35, 47),))
     right, wrong = zlib.crc32(b"content of a"), zlib.crc32(data[35:47])
-    assert f"give 0x{wrong:08X}; the central directory and the local header have 0x{right:08X}" in finding.message
+    assert f"give 0x{wrong:08x}; the central directory and the local header have 0x{right:08x}" in finding.message
     assert "Other members are not affected" in finding.message
     assert state_of([archive]) is State.DAMAGED
     assert by_zipfile(data) == "a.txt"

@@ -64,7 +64,7 @@ def test_every_byte_of_a_header_is_shown_in_the_words_of_the_specification() -> 
     ]
     assert header.spans == ((0, 35),)
     crc = header.children[6]
-    assert (crc.name, crc.kind, crc.shown) == ("crc-32", Kind.DIGEST, f"0x{zlib.crc32(b'content of a'):08X}")
+    assert (crc.name, crc.kind, crc.shown) == ("crc-32", Kind.DIGEST, f"0x{zlib.crc32(b'content of a'):08x}")
     chain = [field.name for _, field in locate(archive.fields, 40)]
     assert chain == ["local files", "local file", "file data"]
     directory = next(field for field in archive.fields if field.kind is CENTRAL_DIRECTORY)

@@ -237,7 +237,7 @@ def test_a_small_window_cuts_no_message_and_nothing_moves_for_what_is_said(
     tab = show("no-members.caf")
     assert window.tool_bar.go_to.text() == "", "where to go is not said of another tab"
     size = sample("no-members.caf").stat().st_size
-    assert tab.hex_pane.map.accessibleDescription() == f"Bytes 0x0 to 0x{size:X} are shown."
+    assert tab.hex_pane.map.accessibleDescription() == f"Bytes 0x0 to 0x{size:x} are shown."
     assert tab.hex_pane.map.framed == (0, size)
     a_wider_tree_shows_more_columns(tab.structure.tree, qtbot)
 

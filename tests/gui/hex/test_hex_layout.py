@@ -76,7 +76,7 @@ def test_offsets_in_decimal_are_the_numbers_and_all_of_one_width(size: int, colu
 
 
 @pytest.mark.parametrize(
-    ("columns", "base", "last"), [(16, 16, "0F"), (16, 10, "15"), (64, 10, "63"), (128, 10, "7F"), (8, 10, "07")]
+    ("columns", "base", "last"), [(16, 16, "0f"), (16, 10, "15"), (64, 10, "63"), (128, 10, "7f"), (8, 10, "07")]
 )
 def test_the_heads_of_columns_have_two_digits(columns: int, base: int, last: str) -> None:
     heads = Layout(1000, columns, base).column_labels

@@ -154,7 +154,7 @@ def test_a_tooltip_says_what_is_there(made: Callable[..., FileMap]) -> None:
     drawn = made([row_of(Role.DATA, Role.GAP)] * 400)
     drawn.show_state(damage=[(SIZE // 2, SIZE // 2 + 1)])
 
-    assert drawn.describe(0) == f"0x00000000 … 0x{SIZE // 400:08X}\nmember data, gap"
+    assert drawn.describe(0) == f"0x00000000 … 0x{SIZE // 400:08x}\nmember data, gap"
     assert drawn.describe(200).endswith("damaged: see the findings")
     assert drawn.describe(-1) == drawn.describe(400) == ""
 

@@ -61,7 +61,7 @@ def test_a_check_says_what_is_damaged_in_rows_that_are_filtered_and_copied_and_m
     assert all(any(low <= span.start < high for low, high in view.scene.damage) for span in row.spans)
     said, where = panel.about.text().split("\n")
     assert said == row.message
-    assert f"0x{row.spans[0].start:X}..0x{row.spans[0].stop:X} ({row.spans[0].start:,}..{row.spans[0].stop:,})" in where
+    assert f"0x{row.spans[0].start:x}..0x{row.spans[0].stop:x} ({row.spans[0].start:,}..{row.spans[0].stop:,})" in where
     assert row.code in where
 
     in_file = list(view.scene.damage)
