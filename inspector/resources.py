@@ -31,7 +31,7 @@ def samples() -> list[Path]:
 
 def manual_pages() -> list[Path]:
     """The pages of the manual, in the order of reading."""
-    names = "window terminal readers experiments replays findings causes s3 library ask own-format"
+    names = "window terminal words readers experiments replays findings causes s3 library ask own-format"
     every = f"{names} formats rca caf taco datas3t".split()
     return [path for name in every if (path := resource("manual", f"{name}.md")).is_file()]
 

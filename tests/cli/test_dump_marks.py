@@ -94,7 +94,7 @@ def test_a_diagram_never_replaces_its_archive(
     assert path.read_bytes() == sample("journey.caf").read_bytes()
 
 
-@pytest.mark.parametrize("name", ["flipped-blob-byte.rca", "gap.caf"])
+@pytest.mark.parametrize("name", ["torn-at-boundary.rca", "damaged-footer.caf"])
 def test_what_check_prints_of_a_place_is_found_in_dump(sample: Sample, run: Run, name: str) -> None:
     checked = run("check", sample(name))[1]
     dumped = run("dump", sample(name))[1]
