@@ -67,8 +67,8 @@ def _stretches(part: LocationPart, blocks: int | None, progress: Progress) -> No
         classes = {NAMES[each]: round(share, 3) for each, share in shares}
         words = ", ".join(each if len(shares) == 1 else f"{each} {share:.0%}" for each, share in shares)
         found = {"source": part.source, "span": span, "entropy": round(bits, 2), "classes": classes, "exact": exact}
-        place = f"0x{span.start:08x}..0x{span.stop:08x}  {span.size:>15,}"
-        show(found, f"  {place}  {bits:4.2f} bits/byte  {words}  {places.field_text(span.start)}".rstrip())
+        place = f"{f'{hexadecimal(span.start)}..{hexadecimal(span.stop)}':<22}  {span.size:>15,}"
+        show(found, f"  {place}  {bits:4.2f} bits/byte  {words}  {places.most_text(span)}".rstrip())
 
 
 def _looks(
