@@ -27,7 +27,7 @@ from inspector.gui.flows.hex_overlays import Arrows, HexEditing, Navigation, Ove
 from inspector.gui.flows.save import SaveFlow
 from inspector.gui.flows.trials import TrialFlow
 from inspector.gui.hex.hex_pane import HexPane
-from inspector.gui.kit.building import in_column
+from inspector.gui.kit.building import Answer, ask, in_column
 from inspector.gui.kit.files import TempDir
 from inspector.gui.kit.help_texts import PANEL_LABELS
 from inspector.gui.kit.locations import INSIDE
@@ -169,6 +169,8 @@ class Tab(Page):
         self.error_actions.shown.connect(self.note.hide)  # it shows the same message
         self.editing.changed.connect(self.note.hide)  # its message is outdated
         self.editing.changed.connect(self._title_changes)
+        self.editing.written.connect(self._offer_undo)
+        self.note.acted.connect(self.ask_to_take_back)
         self.banner.repairRequested.connect(self.plan_repairs)
         self.banner.checkRequested.connect(self.checking.start)
         self.banner.showRequested.connect(self._show_finding)
@@ -329,6 +331,19 @@ class Tab(Page):
         writes = count(len(self.editing.past), "write")
         sentence = f"The old bytes of {writes} are kept, so that they can be taken back. Remove them?"
         self.banner.ask(sentence, "Remove Them", self.editing.forget_past)
+
+    def _offer_undo(self, _: object) -> None:
+        if self.editing.can_take_back:
+            self.note.show_message(self.note.text.text(), "Undo")
+
+    def ask_to_take_back(self) -> None:
+        """Ask whether to write the old bytes of the last write back; what is sent to S3 is asked with its upload."""
+        if not self.editing.can_take_back or is_s3(self.location):
+            self.editing.take_back()
+            return
+        sentence = f"Take back the last write to {self.title}: {self.editing.last_write}?"
+        answers = Answer("Take Back", self.editing.take_back), Answer("Cancel", is_default=True)
+        ask(self, "Take Back the Last Write", sentence, *answers, more="The bytes from before are written to the file.")
 
     def _title_changes(self) -> None:
         pending = self.editing.pending

@@ -8,12 +8,9 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import (
-    QCloseEvent,
-    QGuiApplication,
-)
-from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget
+from PySide6.QtCore import QEvent, QKeyCombination, QObject, QSize, Qt
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import QApplication, QLineEdit, QMainWindow, QStackedWidget, QWidget
 
 from inspector.core.numbers import plural
 from inspector.gui.app.actions.actions import ACTIONS, build_actions
@@ -45,6 +42,8 @@ MAX_TABS_AT_ONCE = 5
 DEFAULT_SIZE = QSize(1280, 800)
 CLOSED_PANELS = "closed_panels"
 """The setting of the panels at the foot that the user closed: their names, separated by spaces."""
+KEPT_CHORDS = [QKeyCombination(Qt.KeyboardModifier.ControlModifier, key) for key in (Qt.Key.Key_E, Qt.Key.Key_K)]
+"""Extract and Check, also where a field has the focus: Qt means the end of the line and deleting it by them."""
 FRAME_SIZE = QSize(20, 50)
 """Pixels that the frame of the window may need."""
 
@@ -90,7 +89,22 @@ class Window(DropZone, QMainWindow):
         self.restoreGeometry(self.settings.state("geometry"))
         self._tab_changed()
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt override: the chords of fields that no one types give way to those of the program."""
+        is_ours = isinstance(event, QKeyEvent) and event.type() is QEvent.Type.ShortcutOverride
+        if is_ours and isinstance(event, QKeyEvent) and event.keyCombination() in KEPT_CHORDS:
+            event.ignore()
+            return True
+        return super().eventFilter(watched, event)
+
+    def _focus_moved(self, _: QWidget | None, now: QWidget | None) -> None:
+        if isinstance(now, QLineEdit) and self.isAncestorOf(now):
+            now.installEventFilter(self)
+
     def _connect(self) -> None:
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.focusChanged.connect(self._focus_moved)
         self.start_page.chosen.connect(self.open_location)
         self.start_page.openWanted.connect(self.open_files)
         self.tabs.currentChanged.connect(self._tab_changed)
@@ -360,7 +374,7 @@ class Window(DropZone, QMainWindow):
         if busy:
             building.ask(
                 self,
-                "Unsaved Work",
+                f"{label} Now?",
                 f"There is still {busy[0]}{more}.",
                 Answer("Keep Working", is_default=True),
                 Answer(label, close),

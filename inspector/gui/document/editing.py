@@ -90,6 +90,14 @@ class Editing(QObject):
         return self.revert is not None or self.kept is not None or any(each.can_take_back for each in self.past)
 
     @property
+    def last_write(self) -> str:
+        """What would be taken back, with how many bytes."""
+        if self.past and self.past[0].can_take_back:
+            return self.past[0].what
+        written = sum(len(patch.new) for patch in self.revert.patches) if self.revert is not None else 0
+        return f"{self.revert.label} ({in_bytes(written)})" if self.revert is not None else "the last write"
+
+    @property
     def size(self) -> int:
         """The size of the file with the pending changes, in bytes."""
         if self.pending is not None:

@@ -230,7 +230,7 @@ class OverlayLabel(MessageBar):
         self.text.setContentsMargins(0, MARGIN_PX // 2, 0, MARGIN_PX // 2)
         self.hide()
         below.installEventFilter(self)
-        document.reported.connect(self._show_message)
+        document.reported.connect(self.show_message)
         document.selected.connect(self._caret_moved)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -243,9 +243,10 @@ class OverlayLabel(MessageBar):
         height = self.heightForWidth(width)
         self.setGeometry(MARGIN_PX, self._below.height() - height - MARGIN_PX, width, height)
 
-    def _show_message(self, sentence: str) -> None:
+    def show_message(self, sentence: str, action: str = "") -> None:
+        """Show a message about the caret as it is, and a button if ``action`` is its label."""
         self._message_selection = self._document.selection
-        self.say(sentence)
+        self.say(sentence, action)
         self._move()
         self.raise_()
 

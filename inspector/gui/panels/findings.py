@@ -27,6 +27,7 @@ MAX_LISTED_SPANS = 8
 """Spans that are listed in full."""
 
 ORIGIN = "findings"
+LOADING = "Loading the findings…"
 MIN_MESSAGE_PX = 240
 """Pixels for the message before other columns are shown; the details of the selected finding contain them too."""
 MIN_WIDTH_BESIDE_PX = 860
@@ -180,11 +181,15 @@ class FindingsPanel(ListPanel):
         self.exporting.setEnabled(status.stage in (Stage.READY, Stage.CANCELLED))
         self.repairing.setEnabled(bool(self._repair_code()))
         super().refresh()
-        if not has_rows and counts and not loading_text(status.stage):
+        if not has_rows and counts and self._is_filtered and not loading_text(status.stage):
             self.stack.show_sentence(self.why_empty(), "Show All", self._show_all)
         if self._had_rows != has_rows:
             self._had_rows = has_rows
             self._show_details()
+
+    @property
+    def _is_filtered(self) -> bool:
+        return len(self._wanted) < len(Severity)
 
     def _show_all(self) -> None:
         for button in self.severities.values():
@@ -195,7 +200,7 @@ class FindingsPanel(ListPanel):
         if reason := loading_text(status.stage):
             return reason
         if status.counts:
-            return "No match: all findings are hidden by the severity filter."
+            return "No match: all findings are hidden by the severity filter." if self._is_filtered else LOADING
         return status.judgement or "Nothing wrong was found before reading was cancelled."
 
     def _show_details(self, *_: object) -> None:

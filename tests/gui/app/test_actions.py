@@ -7,14 +7,24 @@ from collections.abc import Iterator
 from operator import attrgetter
 from pathlib import Path
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QMenu, QMenuBar, QTableView, QTreeView, QWidget
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent, QStandardItemModel
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QApplication,
+    QMenu,
+    QMenuBar,
+    QTableView,
+    QTreeView,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from inspector.core.kinds import declared_kinds
 from inspector.core.program.hints import Hint
 from inspector.gui.app.actions.actions import ACTIONS, MENU_OF
+from inspector.gui.app.command_palette import command_entries, rank, setting_entries
 from inspector.gui.app.window import Window
 from inspector.gui.ipc.worker import HINT_TEXTS
 from inspector.gui.kit.help_texts import COLUMNS, PANEL_LABELS, PANELS
@@ -106,6 +116,27 @@ def test_f11_fills_the_screen_and_gives_it_back(window: Window) -> None:
     assert window.isFullScreen()
     press(window, "toggle_full_screen")
     assert not window.isFullScreen()
+
+
+def test_chords_of_the_program_win_in_its_fields_and_those_that_edit_text_do_not(window: Window, show: Show) -> None:
+    tab = show("journey.caf")
+    window.activateWindow()
+    for field in (tab.members.filter, window.tool_bar.go_to, window.tool_bar.find_text):
+        field.setFocus()
+        taken = {}
+        for key in (Qt.Key.Key_E, Qt.Key.Key_K, Qt.Key.Key_A, Qt.Key.Key_Z):
+            event = QKeyEvent(QEvent.Type.ShortcutOverride, key, Qt.KeyboardModifier.ControlModifier)
+            event.ignore()
+            QApplication.sendEvent(field, event)
+            taken[key] = event.isAccepted()
+        assert list(taken.values()) == [False, False, True, True], field.accessibleName()
+
+
+def test_the_palette_finds_what_is_called_otherwise(window: Window) -> None:
+    entries = [*command_entries(window.actions_), *setting_entries(print)]
+    for word, wanted in (("revert", "Take Back Last Write"), ("roll back", "Take Back Last Write"), ("crc", "Check")):
+        ranked = sorted((found, at) for at, each in enumerate(entries) if (found := rank(word, each)) is not None)
+        assert entries[ranked[0][1]].text == wanted, word
 
 
 def test_every_box_named_exists(window: Window) -> None:

@@ -265,6 +265,14 @@ def test_writing_is_said_survives_the_tab_and_is_taken_back_until_the_history_is
     assert path.read_bytes() == changed
     assert "2 bytes written in 1 place" in said(tab)
     assert tab.editing.pending is None
+    assert (tab.note.button.isVisible(), tab.note.button.text()) == (True, "Undo")
+    tab.note.button.click()
+    box = dialog_of(window, QMessageBox)
+    assert isinstance(box, QMessageBox)
+    assert path.name in box.text()
+    assert "2 bytes" in box.text()
+    answer(box, "Cancel")
+    assert path.read_bytes() == changed
     assert not tab.changes.buttons["take back"].isHidden()
 
     press(window, "close_tab")
@@ -274,7 +282,10 @@ def test_writing_is_said_survives_the_tab_and_is_taken_back_until_the_history_is
     assert "2 bytes written" in past.index(0, 1).data()
     assert tab.changes.stack.shown_sentence() == ""
     assert not tab.changes.buttons["clear"].isHidden()
-    press(window, "take_back")
+    press(window, "undo")
+    box = dialog_of(window, QMessageBox)
+    assert isinstance(box, QMessageBox)
+    answer(box, "Take Back")
     settle(qtbot, window)
     assert path.read_bytes() == before
     qtbot.waitUntil(lambda: past.rowCount() == 0)

@@ -62,6 +62,9 @@ def test_rows_have_a_stripe_and_two_lines_and_a_step_or_a_click_leads_to_the_byt
     qtbot.waitUntil(lambda: panel.about.isVisible() and panel.about.y() >= panel.table.height())
     assert panel.about.x() == 0
 
+    panel.model.refetch()
+    panel.stack.show_sentence("")
+    assert "No match" not in panel.why_empty(), "while rows are on their way, none is hidden"
     for button in panel.severities.values():
         button.setChecked(False)
     settle(qtbot, window)

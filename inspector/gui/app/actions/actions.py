@@ -91,6 +91,18 @@ def _changes(tab: Tab) -> Editing | Experimenting:
     return tab.experiment if tab.experiment.is_on else tab.editing
 
 
+def _undo(tab: Tab) -> None:
+    """Undo a change; where none is left, ask whether to take back what was written."""
+    if _changes(tab).history.can_undo:
+        _changes(tab).undo()
+    else:
+        tab.ask_to_take_back()
+
+
+def _can_undo(tab: Tab) -> bool:
+    return not tab.document.in_replay and (_changes(tab).history.can_undo or _can_take_back(tab))
+
+
 def _has_steps(tab: Tab) -> bool:
     return tab.has_steps
 
@@ -161,9 +173,8 @@ MENUS = (
     ), "reload"),
     Menu("Edit", "&Edit", "", (
         (
-            Action("undo", "&Undo", (K.Undo,), "Undo the last change",
-                lambda tab: _changes(tab).undo(),
-                enabled=lambda tab: _changes(tab).history.can_undo and not tab.document.in_replay),
+            Action("undo", "&Undo", (K.Undo,), "Undo the last change; where none is pending, take back the last write",
+                _undo, enabled=_can_undo),
             Action("redo", "&Redo", (K.Redo, "Ctrl+Y"), "Redo the last undone change",
                 lambda tab: _changes(tab).redo(),
                 enabled=lambda tab: _changes(tab).history.can_redo and not tab.document.in_replay),
@@ -289,7 +300,7 @@ MENUS = (
     )),
     Menu("Archive", "&Archive", "", (
         (
-            Action("check", "Chec&k", ("Ctrl+K",), "Check structure and all checksums",
+            Action("check", "Chec&k", ("Ctrl+K",), "Verify structure and all checksums: CRC, hashes",
                 lambda tab: tab.checking.start(), icon="check"),
             Action("extract", "&Extract…", ("Ctrl+E",), "Extract members to a folder",
                 lambda tab: tab.extract_flow.extract(), icon="extract"),
@@ -313,7 +324,7 @@ MENUS = (
         (
             Action("write", "&Write Changes", (K.Save,), "Write the pending changes to the file",
                 lambda tab: tab.editing.write(), enabled=_has_pending),
-            Action("take_back", "&Take Back Last Write", (), "Write the old bytes back",
+            Action("take_back", "&Take Back Last Write", (), "Undo, revert, roll back: write the old bytes back",
                 lambda tab: tab.editing.take_back(), enabled=_can_take_back),
         ),
         (
@@ -322,7 +333,8 @@ MENUS = (
     )),
     Menu("More", "&More Changes", "Archive", (
         (
-            Action("repair_checksums", "Fix Check&sums", ("Ctrl+Shift+M",), "Fix the checksums of changed bytes",
+            Action("repair_checksums", "Fix Check&sums", ("Ctrl+Shift+M",),
+                "Fix the checksums (CRC, hashes) of changed bytes",
                 lambda tab: tab.editing.repair_checksums(), enabled=_has_pending),
             Action("ask_copy", "Save a Changed Cop&y…", (K.SaveAs,), "Write a changed copy; the file stays as it is",
                 lambda tab: tab.save_flow.ask_copy(), enabled=_has_pending),
