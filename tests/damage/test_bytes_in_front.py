@@ -293,3 +293,10 @@ def test_a_copy_without_headers_is_not_called_without_error_where_two_archives_a
 
 def sample(name: str) -> bytes:
     return resource("samples", name).read_bytes()
+
+
+def test_two_archives_are_named_where_the_name_is_that_of_the_second() -> None:
+    archive, tar = sample("plain.zip"), sample("plain.tar")
+    found = checked(Memory("x.tar", archive + tar)).findings[0]
+    assert found.code == Cause.JOINED
+    assert f"x.tar!/@0-{len(archive)} and x.tar!/@{len(archive)}-{len(archive + tar)}" in found.message

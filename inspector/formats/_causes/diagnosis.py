@@ -62,6 +62,11 @@ def diagnose(archive: Archive, progress: Progress) -> Diagnosis:
     """
     if not _may_be_asked(archive):
         return NO_DIAGNOSIS
+    if any(each.code == Cause.OTHER_FORMAT for each in archive.findings) and len(archive.members):
+        from inspector.formats._causes.joined import joined  # a sound archive needs none of it
+
+        if (several := joined(archive, progress)) is not None:
+            return _diagnosis(archive, (several,))
     if any(each.code in ALONE for each in archive.findings):
         return _unwrapped(archive, progress)
     from inspector.formats._causes.looking import causes_of  # a sound archive needs none of it
