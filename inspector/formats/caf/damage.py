@@ -19,6 +19,7 @@ from inspector.core.archive import Archive
 from inspector.core.cause import CONVERT_CODE, LIKELY_CODE, UNWRAP_CODE, Cause, FoundCause, wrong, wrong_codes
 from inspector.core.damage import Anchored, Damage, Missing
 from inspector.core.edit import Edit, Patch
+from inspector.core.member import UNREADABLE
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, verb
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Fate, Outcome, Repair, outcomes
@@ -157,7 +158,8 @@ def _expected_size(archive: Archive) -> int | None:
     """Where its members end, which follow one another without a gap or an overlap, and all from the index on."""
     index, members = _index_of(archive), archive.members
     end = max(members.stops, default=0)
-    if index is None or not end or not _fill(zip(members.starts, members.stops, strict=True), end):
+    unknown = any(each & UNREADABLE for each in members.marks or ())  # what follows may be of those
+    if index is None or not end or unknown or not _fill(zip(members.starts, members.stops, strict=True), end):
         return None
     return end + archive.source.size - index.start
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 from operator import lt
 
 from msgspec import Struct
@@ -169,10 +170,34 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, span: Sp
         if not joined:
             report_shift(emitter, shift, members, entries)
     report_layout(emitter, members, rows, entries, shift)
+    if shift is None and _denies(source, members, span.start):
+        _mark(members, filter(members.stored, range(len(members))), MISPLACED)
     if rows.overlap_count:
         _mark(members, shared_extents(members.starts, members.stops), SHARED)
     report_unlisted(emitter, members, moved)
     report_names(emitter, members, suspicious_names(members), entries)
+
+
+_LAST_END = re.compile(rb'"end_byte"[ \t\n\r]*+:[ \t\n\r]*+([^,}]*+)(?=[,}])')
+
+
+def _denies(source: Source, members: Members, stop: int) -> bool:
+    """Whether the unreadable number of the last member's end differs from that of the data in more than a character."""
+    last = len(members) - 1
+    if last < 0 or not members.marks_of(last) & UNREADABLE or members.starts[last] == LARGEST or members.heads is None:
+        return False
+    head = members.heads[last]
+    found = _LAST_END.search(source.read(head, 6 * len(members.path(last)) + _ENTRY_BYTES))
+    if found is None:
+        return False
+    there, right = found[1].strip(), b"%d" % stop
+    pairs = (zip(there, right, strict=False), zip(there[::-1], right[::-1], strict=False))
+    same = sum(1 for each in pairs for _ in takewhile(lambda pair: pair[0] == pair[1], each))
+    return same < max(len(there), len(right)) - 1
+
+
+_ENTRY_BYTES = 200
+"""Bytes of an entry beside its name, at most, as programs write it."""
 
 
 def _mark(members: Members, which: Iterable[int], mark: int) -> None:
