@@ -10,6 +10,8 @@ import numpy as np
 
 import inspector
 from inspector.core.program.progress import Progress
+from inspector.operations.open.ask import Question
+from inspector.operations.open.asked import members_table
 from inspector.operations.open.listing import load
 from inspector.operations.protocol.views import SortKey
 from inspector.operations.session.archive_session import ArchiveSession
@@ -27,6 +29,16 @@ def rows(folder: Path) -> Iterator[Row]:
         f"open {COUNT:,} members by the library, with their sizes / as commands do",
         *paired(lambda: load(str(path), Progress(), sparing=True), lambda: len(inspector.open(path).members.sizes)),
         1.1,
+    )
+
+    def opened_and_asked() -> None:
+        question = Question("size > 50 and start < 0x100000")
+        question.rows(members_table(load(str(path), Progress(), sparing=True)[0]))
+
+    yield Row(
+        f"two conditions over {COUNT:,} members / opening",
+        *paired(lambda: load(str(path), Progress(), sparing=True), opened_and_asked),
+        1.3,
     )
     session = ArchiveSession(str(path))
     session.decode(Progress())

@@ -117,7 +117,17 @@ def members_table(archive: Archive, folder: bytes = b"") -> Table:
             kept[name] = columns[name]()
         return kept[name]
 
+    def names(rows: Rows) -> Cells:
+        blob = bytes(members.paths)
+        if not members.as_appended or not blob.isascii():
+            return cells([*map(single["name"], rows.tolist())])
+        text, stops = blob.decode(), np.array(members.path_stops, dtype=np.int64)
+        ends = zip(np.concatenate(([0], stops))[rows].tolist(), stops[rows].tolist(), strict=True)
+        return cells([text[start:stop] for start, stop in ends])
+
     def column(name: str, rows: Rows) -> Cells:
+        if name == "name":
+            return names(rows)
         return whole(name)[rows] if name in columns else cells([*map(single[name], rows.tolist())])
 
     return Table(len(members), column)
