@@ -250,3 +250,12 @@ def test_files_that_contributors_are_sent_to_exist() -> None:
 
     assert named
     assert sorted(path for path in named if not (ROOT / path).exists()) == []
+
+
+def test_every_variable_of_the_program_is_in_the_manual() -> None:
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "inspector").rglob("*.py"))
+    rows = re.findall(
+        r"^\| `(ARCHIVE_INSPECTOR_[A-Z_]+)` \|", (MANUAL / "terminal.md").read_text("utf-8"), re.MULTILINE
+    )
+
+    assert sorted(rows) == sorted(set(re.findall(r'"(ARCHIVE_INSPECTOR_[A-Z_]+)"', sources)))
