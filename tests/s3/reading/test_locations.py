@@ -46,7 +46,16 @@ def test_every_sample_is_checked_and_dumped_and_listed_as_on_disk(path: Path, st
     for command in ("check", "dump", "list"):
         here = output(command, "--json", str(path))
         there = output(command, "--json", *store.options, location)
-        assert (there[0], there[1].replace(location, str(path))) == here
+        assert (there[0], there[1].replace(location, str(path))) == (here[0], _of_structure(here[1]))
+
+
+def _of_structure(printed: str) -> str:
+    """JSON without what the contents of members show, which are not read of a CAF over a connection."""
+    found = [json.loads(line) for line in printed.splitlines()]
+    for each in found:
+        if "findings" in each:
+            each["findings"] = [one for one in each["findings"] if not one["code"].startswith("member-content-")]
+    return "".join(f"{json.dumps(each)}\n" for each in found) if any("findings" in each for each in found) else printed
 
 
 def test_a_chunk_archive_of_10_000_members_takes_one_request(store: Store) -> None:
