@@ -52,12 +52,12 @@ def test_every_option_exists(word: str, capsys: pytest.CaptureFixture[str]) -> N
 
 def test_only_the_options_of_the_sub_command_are_named() -> None:
     create = command_parser("create").parse_args(["caf", "new.caf", "tree"])
-    repair = command_parser("repair").parse_args(["old.caf", "--to", "new.caf"])
+    header = command_parser("header").parse_args(["old.taco", "--to", "new.taco"])
     with using_hints(hint_texts_for(create)):
         assert already_exists("new.caf") == (
             "new.caf is there already. Choose another name, or ask for it to be overwritten (--overwrite)."
         )
-    with using_hints(hint_texts_for(repair)):
+    with using_hints(hint_texts_for(header)):
         assert already_exists("new.caf", "key") == "new.caf is there already. Choose another key."
         assert hint(Hint.WHOLE) == " (--whole)"
 

@@ -138,9 +138,9 @@ class Question:
         try:
             with warnings.catch_warnings(action="ignore"):
                 self._tree = ast.parse(self._replaced, mode="eval").body
-        except (MemoryError, RecursionError, ValueError):
+        except (MemoryError, RecursionError):
             raise AskError("The expression is nested too deeply.") from None
-        except SyntaxError as error:
+        except (SyntaxError, ValueError) as error:  # some versions raise ValueError for a NUL
             raise AskError(self._unreadable(error)) from None
         every = [each for each in ast.walk(self._tree) if isinstance(each, ast.expr)]
         if len(every) > MAX_NODES:
@@ -176,15 +176,16 @@ class Question:
         before = self._replaced.encode()[: getattr(node, "col_offset", 0)]  # ast counts bytes
         return self._error(len(before.decode()), sentence)
 
-    def _unreadable(self, error: SyntaxError) -> str:
+    def _unreadable(self, error: SyntaxError | ValueError) -> str:
         bare = _TOKENS.sub(lambda found: " " * len(found[0]), self.text.strip())
         habit = re.search(r"&&|\|\||!(?!=)|(?<![<>=!])=(?!=)", bare)
         hint = (
             f"write {_HABITS[habit[0]]} instead of {habit[0]}" if habit else "it is not complete, or a word is missing"
         )
-        if "nested" in (error.msg or ""):
+        if "nested" in str(error):
             hint = "it is nested too deeply"
-        return str(self._error(habit.start() if habit else max(0, (error.offset or 1) - 1), hint))
+        offset = getattr(error, "offset", None) or 1
+        return str(self._error(habit.start() if habit else max(0, offset - 1), hint))
 
     def _check(self, node: ast.AST) -> None:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):

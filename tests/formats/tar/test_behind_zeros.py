@@ -261,7 +261,7 @@ def test_bytes_that_look_like_headers_are_searched_in_linear_time(
     source = Counting(data, "made.tar")
     archive = checked(source)
     assert names(archive)[:9] == ALL
-    assert source.read_in_all < 8 * len(data)
+    assert source.read_in_all < 9 * len(data)  # once more than before: headers at odd offsets are looked for
     assert parsed < 10_000
 
 

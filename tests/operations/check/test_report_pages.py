@@ -98,7 +98,7 @@ def test_the_bytes_of_a_finding_are_coloured_as_in_the_view_and_marked(sample: S
     page = html(sample(FLIPPED))
     first, second = re.findall(r"<pre>(.*?)</pre>", page, re.DOTALL)[:2]
     digits = r'<span class="(c\d+)">((?:[0-9A-F]{2} +){14}[0-9A-F]{2})</span> <span class="\1 w">01</span>  <'
-    assert re.match(rf'<span class="at">000000D0</span>  {digits}', first)
+    assert re.match(rf'<span class="at">000000d0</span>  {digits}', first)
     for name in set(re.findall(r'class="(c\d+)[ "]', second)):
         light, dark = re.findall(rf"\.{name}\{{background-color:(#[0-9A-F]{{6}})", page)
         assert light != dark
