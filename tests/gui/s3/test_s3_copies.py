@@ -125,8 +125,8 @@ def test_a_file_of_this_computer_is_copied_and_repaired_to_s3(
     dialog.answer.click()
     (connect,) = dialog.findChildren(ConnectDialog)
     connect.form.show_connection(store.connection)
-    qtbot.waitUntil(connect.use.isEnabled, timeout=WAIT)
-    connect.use.click()
+    qtbot.waitUntil(connect.answer.isEnabled, timeout=WAIT)
+    connect.answer.click()
     qtbot.waitUntil(tab.banner.message.button.isVisible, timeout=WAIT)
     assert there in tab.banner.message.text.text()
     assert content(store, "window/from-here.tacozip") == whole
