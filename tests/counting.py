@@ -10,16 +10,20 @@ from typing import NamedTuple
 from inspector.core.source import BytesSource
 
 
-class Counted(BytesSource):
-    """Bytes in memory that count what is read of them."""
+class Counting:
+    """A source, as the next base class is one, that counts what is read of it."""
 
     bytes = reads = 0
 
     def read(self, offset: int, length: int) -> bytes:
-        data = super().read(offset, length)
+        data: bytes = super().read(offset, length)  # type: ignore[misc]
         self.bytes += len(data)
         self.reads += 1
         return data
+
+
+class Counted(Counting, BytesSource):
+    """Bytes in memory that count what is read of them."""
 
 
 class Work(NamedTuple):

@@ -9,6 +9,7 @@ import pytest
 
 from inspector.core.program.progress import Progress
 from inspector.operations.edit.plan_repairs import plan
+from tests.counting import Counting
 from tests.damage.generator import FORMATS, MIB, Made, Memory, make
 from tests.formats.archives import checked
 from tests.sweeping import at_every_change
@@ -23,16 +24,8 @@ MAX_FIXED_BYTES_OF_RCA = 4_096 * MIB
 MAX_FIXED_READS = 60_000
 
 
-class Counted(Memory):
+class Counted(Counting, Memory):
     """Counts what is read."""
-
-    bytes = reads = 0
-
-    def read(self, offset: int, length: int) -> bytes:
-        data = super().read(offset, length)
-        self.bytes += len(data)
-        self.reads += 1
-        return data
 
 
 def hole(made: Made, random: Random) -> bytes:

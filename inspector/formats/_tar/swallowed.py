@@ -6,6 +6,7 @@ those of a tar that is the member, whole or in pieces: that one begins where the
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -64,13 +65,20 @@ class Inside:
         """Where the zeros that end the file begin. Found once: each of many members may point at them."""
         self.end_tells = True
         """Whether nothing is lost elsewhere, so that the size of the file is that of whole records."""
+        self._found: tuple[int, int, list[int]] = (0, 0, [])
+        """Where headers were looked for last, and those found: members that overlap ask for the same bytes."""
         self._carried = (0, 0)
         """Where the last member ended, and by how many bytes the last of a tar inside it reaches over that."""
 
     def headers(self, start: int, stop: int) -> list[int]:
         """The offsets of headers in ``[start, stop)`` at whole blocks from ``start``. Raises SourceError, Cancelled."""
-        found = headers_between(self._searched, start, stop, self._progress, at_blocks=True)
-        return [at for at, _ in found]
+        first, last, found = self._found
+        if first <= start and stop <= last and not (start - first) % BLOCK and self._searched.left > 0:
+            self._searched.left -= min(stop, self._source.size) - start  # it is what the search costs that is bounded
+        else:
+            between = headers_between(self._searched, start, stop, self._progress, at_blocks=True)
+            _, _, found = self._found = start, stop, [at for at, _ in between]
+        return found[bisect_left(found, start) : bisect_left(found, stop)]
 
     def swallowed(self, member: tuple[bytes, int, int], inside: Sequence[int]) -> int | None:
         """The first header that a member has swallowed; None for a tar in it, and where nothing shows it.

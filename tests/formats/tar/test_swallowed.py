@@ -15,6 +15,7 @@ from inspector.formats._tar import swallowed
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.edit.plan_repairs import plan
 from inspector.operations.open.opening import Opened
+from tests.counting import Counted
 from tests.damage.measure import contents
 from tests.formats.archives import checked, codes, opened, salvaged
 from tests.formats.tar.tar_building import build
@@ -168,10 +169,10 @@ def test_members_that_all_reach_to_the_end_are_searched_in_linear_time() -> None
         info.size = (3 * left - 1) * 512
         blocks.append(info.tobuf(tarfile.USTAR_FORMAT) + noise(random, 1_024))
 
-    source = Counted(b"".join(blocks) + bytes(1_024))
+    source = Counted(b"".join(blocks) + bytes(1_024), "a.tar")
     checked(source)
 
-    assert source.count <= 40 * source.size
+    assert source.bytes <= 40 * source.size
 
 
 def test_zeros_that_many_members_point_at_are_looked_at_once() -> None:
@@ -184,20 +185,7 @@ def test_zeros_that_many_members_point_at_are_looked_at_once() -> None:
         outer.size = 1_536
         headers = [each.tobuf(tarfile.USTAR_FORMAT) for each in (outer, inner)]
         blocks += [headers[0], b"\1" * 512, headers[1], b"\1" * 512]
-    source = Counted(b"".join(blocks) + bytes(zeros) + b"\1" * 512)
+    source = Counted(b"".join(blocks) + bytes(zeros) + b"\1" * 512, "a.tar")
     checked(source)
 
-    assert source.count <= 40 * source.size
-
-
-class Counted(BytesSource):
-    """Counts the bytes read."""
-
-    def __init__(self, data: bytes) -> None:
-        super().__init__(data, "a.tar")
-        self.count = 0
-
-    def read(self, offset: int, length: int) -> bytes:
-        data = super().read(offset, length)
-        self.count += len(data)
-        return data
+    assert source.bytes <= 40 * source.size
