@@ -109,10 +109,10 @@ def _run_window(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
         # The window's process decodes nothing, so it does not run them either: its workers do.
         import subprocess
 
-        from inspector.core.limits import FORMAT_FILES
+        from inspector.core.limits import FORMAT_FILES, own_command
 
         named = [f"--format-file={each}" for each in options.format_file]
-        tried = subprocess.run([*_own_command(), "formats", *named], stdout=subprocess.DEVNULL, check=False)  # noqa: S603
+        tried = subprocess.run([*own_command(), "formats", *named], stdout=subprocess.DEVNULL, check=False)  # noqa: S603
         if tried.returncode:
             return tried.returncode
         os.environ[FORMAT_FILES] = os.pathsep.join(map(os.path.abspath, options.format_file))
@@ -131,10 +131,6 @@ def _run_window(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
     return app.run(
         options.locations, new_window=options.new_window or bool(options.format_file), compare=options.compare
     )
-
-
-def _own_command() -> list[str]:
-    return [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "inspector"]
 
 
 def _restore_library_path() -> None:

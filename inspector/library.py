@@ -158,10 +158,10 @@ def scan(
 
     with _sentences():
         found = Scan(fspath(location), connection or DEFAULT)
-    return _told(found.hits(_progress(progress)))
+    return _hits(found.hits(_progress(progress)))
 
 
-def _told(found: Iterator[Hit]) -> Iterator[Hit]:
+def _hits(found: Iterator[Hit]) -> Iterator[Hit]:
     with _sentences():
         yield from found
 
@@ -314,9 +314,7 @@ class Archive:
             raise TypeError("accept takes several codes: give a list.")
         with _sentences():
             planned = plan(self._checkable(), told, accept, in_place=not copy)
-            shown = describe(planned, copy)
-            known = {row.code for row in (*shown.repairs, *shown.waiting, shown.salvage) if row is not None}
-            if unknown := sorted(set(accept) - known):
+            if unknown := sorted(set(accept) - describe(planned, copy).codes):
                 raise Refused(f"Nothing was written: no repair is called {' or '.join(unknown)}.")
             if missing := [each.code for each in planned.repairs if each.code not in accept and not copy]:
                 raise Refused(f"Nothing was written: in place, accept has to name {' and '.join(missing)}.")
@@ -468,27 +466,29 @@ class Members:
     @property
     def sizes(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
         """Decoded sizes in bytes."""
-        return _joined((each.stops, each.starts) if each.sizes is None else (each.sizes, 0) for each in self._columns())
+        import numpy as np  # most programs ask for no columns
+
+        from inspector.operations.open.asked import stored_sizes
+
+        columns = self._columns()
+        return np.concatenate(
+            [stored_sizes(each) if each.sizes is None else np.array(each.sizes, np.uint64) for each in columns]
+        )
 
     @property
     def stored(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
         """Sizes in the archive, in bytes."""
-        return _joined((each.stops, each.starts) for each in self._columns())
+        import numpy as np  # see sizes
+
+        from inspector.operations.open.asked import stored_sizes
+
+        return np.concatenate([*map(stored_sizes, self._columns())])
 
     @property
     def verdicts(self) -> list[Verdict]:
         """What the check made of each; ``not checked`` before it."""
         archives = self._opened.archives
         return [archive.verdict(index) for archive in archives for index in range(len(archive.members))]
-
-
-def _joined(columns: Iterator[tuple[Any, Any]]) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """The differences of pairs of columns, none below 0, one after another."""
-    import numpy as np  # most programs ask for no columns
-
-    pairs = [(np.asarray(stops, np.uint64), np.asarray(starts, np.uint64)) for stops, starts in columns]
-    parts = [np.where(stops > starts, stops - starts, 0).astype(np.uint64) for stops, starts in pairs]
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.uint64)
 
 
 class Member:

@@ -9,11 +9,17 @@ million times, each time to be unpacked again.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
 FORMAT_FILES = "ARCHIVE_INSPECTOR_FORMAT_FILES"
 """The environment variable with files that describe formats, separated as those of PATH."""
+
+
+def own_command() -> list[str]:
+    """What starts this program, packaged or not, as another process that inherits the environment."""
+    return [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "inspector"]
 
 
 def calculate_in_one_thread() -> None:

@@ -73,8 +73,9 @@ def recognise(source: Source) -> Format | None:
             return candidate
         if result is ProbeResult.POSSIBLE:
             possible.append(candidate)
-    named += [each for each in formats()[len(FORMATS) :] if name.endswith(each.suffixes)]
-    for candidate in formats()[len(FORMATS) :]:
+    own = formats()[len(FORMATS) :]
+    named += [each for each in own if name.endswith(each.suffixes)]
+    for candidate in own:
         if candidate.probe(source) is ProbeResult.CERTAIN:
             return candidate
     possible.sort(key=FORMATS.index)

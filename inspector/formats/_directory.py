@@ -123,21 +123,20 @@ class Directory(Struct, frozen=True):
             message = f"The directory has {in_bytes(place.size)}, and each entry {self.entry.size}."
             emitter.report(found.size, message, (place.stop - rest, place.stop))
         count = min(count, MAX_ENTRIES)
-        self._members(source, emitter, progress, place.start, count)
+        entries = Span(place.start, place.start + count * self.entry.size)
+        self._members(source, emitter, progress, entries)
         rows = self._rows(emitter, len(head), place)
-        emitter.lay(
-            self._fields(source, emitter.members, rows, head, Span(place.start, place.start + count * self.entry.size))
-        )
+        emitter.lay(self._fields(source, emitter.members, rows, head, entries))
 
     read = staticmethod(read_stored)
 
-    def _members(self, source: Source, emitter: Emitter, progress: Progress, start: int, count: int) -> None:
-        """Emit the members of ``count`` entries from ``start`` on."""
+    def _members(self, source: Source, emitter: Emitter, progress: Progress, entries: Span) -> None:
+        """Emit the members of the entries in these bytes."""
         outside = CappedFindings(emitter, self.found.range, "entries that name bytes outside the file")
         step = _READ_BYTES // self.entry.size * self.entry.size
-        progress.begin("Reading the directory", count * self.entry.size)
-        for at in range(start, start + count * self.entry.size, step):
-            block = source.read(at, min(step, start + count * self.entry.size - at))
+        progress.begin("Reading the directory", entries.size)
+        for at in range(*entries, step):
+            block = source.read(at, min(step, entries.stop - at))
             for place in range(0, len(block) - self.entry.size + 1, self.entry.size):
                 piece = block[place : place + self.entry.size]
                 name = self.entry.piece(self.name, piece).partition(b"\0")[0]
@@ -209,14 +208,10 @@ class Directory(Struct, frozen=True):
         def entry_field(at: int) -> Field:
             start = place.start + at * self.entry.size
             span = Span(start, start + self.entry.size)
-            inside = tile(self.entry.fields(source.read(*_extent(span)), start), (span,))
+            inside = tile(self.entry.fields(source.read(start, self.entry.size), start), (span,))
             name = visible(members.path(at)) if at < own else ""
             return Field(name or "entry", ENTRY, (span,), name, children=inside, member=at if at < own else None)
 
         if place.size:
             begins = array("Q", range(place.start, place.stop, self.entry.size))
             yield Field("directory", DIRECTORY, (place,), own, children=FieldTable(begins, entry_field, _ENTRY_ROLES))
-
-
-def _extent(span: Span) -> tuple[int, int]:
-    return span.start, span.size

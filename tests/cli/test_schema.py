@@ -162,7 +162,8 @@ def test_a_hostile_name_breaks_neither_xml_nor_annotations(capfd: pytest.Capture
     path = tmp_path / "a,b:c%\x01\n::error::<&.caf"
     path.write_bytes((SAMPLES / "gap.caf").read_bytes())
     assert main(["check", "--format", "github", str(path)]) == 0
-    line, *_ = capfd.readouterr().out.splitlines()
+    line, other = capfd.readouterr().out.splitlines()
+    assert "title=member-content-broken::" in other
     assert line.startswith("::warning file=")
     assert "a%2Cb%3Ac%25" in line
     assert "%0A%3A%3Aerror" in line

@@ -109,7 +109,7 @@ def _where(opened: Sequence[LocationPart], depth: int, options: argparse.Namespa
     for part in opened:
         found = fields_where(part.archive, question, depth)
         if options.json or options.json_lines:
-            _write_objects(quoted(part.archive.source.name), found)
+            _write_objects(quoted(part.source), found)
             continue
         digits, marks = _digits(part.archive), _marks(part.archive, depth)
         for each in found:

@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
             found += here
             if options.count or (options.list and here):
                 line = f"{visible(part.label)}: {here:,}" if options.count else visible(part.label)
-                show({"source": part.label, "count": here} if options.count else {"source": part.label}, line)
+                show({"source": part.source, "count": here} if options.count else {"source": part.source}, line)
             status = max(status, search.status)
         status = max(status, status_of(parts))
     return status or (FINE if found else NOT_SOUND)
@@ -134,5 +134,5 @@ def _show(part: LocationPart, place: _Place) -> None:
     text = visible(what[:_MAX_SHOWN_BYTES]) + ("…" if len(what) > _MAX_SHOWN_BYTES else "")
     inside = "" if name is None else f" {visible(name)}" + ("" if at is None else f" +{at:,}")
     stored = "" if span is None else f" 0x{span[0]:x}..0x{span[1]:x}"
-    found = {"source": part.label, "member": name, "at": at, "span": span, "match": what[:1024].hex()}
+    found = {"source": part.source, "member": name, "at": at, "span": span, "match": what[:1024].hex()}
     show(found, f"{visible(part.label)}:{inside}{stored}: {text}")

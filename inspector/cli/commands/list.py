@@ -111,7 +111,9 @@ def _ask(options: argparse.Namespace) -> int:
         statuses.append(_status(opened))
     if asked.prints_rows and not (options.json or options.names):
         emit(_HEADING)
-    tables = [(part.label, members_table(part.archive, f"{part.key}/".encode() if part.key else b"")) for part in parts]
+    tables = [
+        (part.source, members_table(part.archive, f"{part.key}/".encode() if part.key else b"")) for part in parts
+    ]
 
     def write(at: int, row: int) -> None:
         _write_members(parts[at], [parts[at].archive.members.seen(row)], _lines_of(parts[at], options))

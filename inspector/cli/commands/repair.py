@@ -206,8 +206,7 @@ def _repair(part: LocationPart, options: argparse.Namespace, declined: frozenset
         accepted = (*options.accept, *(DOUBTFUL_SALVAGES if options.doubtful else ()))
         planned = plan(part.archive, progress, accepted, in_place=not options.to, declined=declined)
     shown = describe(planned, options.to or "")
-    known = {row.code for row in (*shown.repairs, *shown.waiting, shown.salvage) if row is not None}
-    if unknown := sorted(set(options.accept) - known):
+    if unknown := sorted(set(options.accept) - shown.codes):
         raise OperationError(f"Nothing was done: no repair of {part.label} is called {', '.join(unknown)}.")
     source, lines = part.archive.source, _lines(part.label, shown)
     if shown.edit is not None and isinstance(source, S3Source) and not options.to:

@@ -11,11 +11,12 @@ from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.core.archive import Archive
 from inspector.core.field import Field, Scope, scope_of
 from inspector.core.kinds import Kind
-from inspector.core.member import UNREADABLE
+from inspector.core.member import UNREADABLE, Members
 from inspector.core.names import decoded
 from inspector.core.program.progress import Progress
 from inspector.operations.open.ask import AskError, Cells, Question, Rows, Table, cells, numbers, table_of
@@ -78,10 +79,6 @@ def members_table(archive: Archive, folder: bytes = b"") -> Table:
     """The members of an archive; ``folder`` stands before their paths."""
     members, kept = archive.members, dict[str, Cells]()
 
-    def stored() -> Cells:
-        starts, stops = (np.array(each, dtype=np.uint64) for each in (members.starts, members.stops))
-        return numbers(np.where(stops > starts, stops - starts, np.uint64(0)))
-
     def ratio() -> Cells:
         pairs = zip(whole("stored").tolist(), whole("size").tolist(), strict=True)
         return cells([part / size if size else None for part, size in pairs])
@@ -98,8 +95,8 @@ def members_table(archive: Archive, folder: bytes = b"") -> Table:
         )
 
     columns: dict[str, Callable[[], Cells]] = {
-        "size": lambda: stored() if members.sizes is None else numbers(members.sizes),
-        "stored": stored,
+        "size": lambda: numbers(stored_sizes(members) if members.sizes is None else members.sizes),
+        "stored": lambda: numbers(stored_sizes(members)),
         "ratio": ratio,
         "start": lambda: place("start"),
         "stop": lambda: place("stop"),
@@ -131,6 +128,12 @@ def members_table(archive: Archive, folder: bytes = b"") -> Table:
         return whole(name)[rows] if name in columns else cells([*map(single[name], rows.tolist())])
 
     return Table(len(members), column)
+
+
+def stored_sizes(members: Members) -> NDArray[np.uint64]:
+    """The stored size of each member, in bytes."""
+    starts, stops = (np.array(each, dtype=np.uint64) for each in (members.starts, members.stops))
+    return np.where(stops > starts, stops - starts, np.uint64(0))
 
 
 def placed(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -83,6 +83,11 @@ class RepairPlan(Struct, frozen=True):
     accepted: frozenset[str] = frozenset()
     report: SalvageReport | None = None
 
+    @property
+    def codes(self) -> frozenset[str]:
+        """The codes of all repairs in it: there is nothing else to consent to."""
+        return frozenset(each.code for each in (*self.repairs, *self.waiting, self.salvage) if each is not None)
+
 
 class WriteResult(Struct, frozen=True):
     """The result of writing. ``warnings`` are sentences.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-import sys
 from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 
 from inspector.core.archive import Archive
+from inspector.core.limits import own_command
 from inspector.core.names import visible
 from inspector.core.program.log import Log
 from inspector.core.program.progress import Progress
@@ -110,12 +110,11 @@ def rendered(page: Page, kind: ReportKind, progress: Progress) -> bytes:
 def _pdf(page: str, progress: Progress) -> bytes:
     """The page as a PDF, made by a process of its own: this one has no window's library. Raises as ``rendered``."""
     progress.begin("Making the PDF", 0)
-    command = [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "inspector"]
     environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
     pipe = subprocess.PIPE
     try:
         process = subprocess.Popen(  # noqa: S603 - this program itself
-            [*command, RENDER_PDF], stdin=pipe, stdout=pipe, stderr=pipe, env=environment
+            [*own_command(), RENDER_PDF], stdin=pipe, stdout=pipe, stderr=pipe, env=environment
         )
     except OSError as error:
         raise OperationError(f"The PDF was not made: no process could be started ({error.strerror}).") from error

@@ -43,7 +43,7 @@ def test_checking_what_is_not_there_is_one_sentence(
     assert main(["check", location, *store.options]) == 2
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 1
-    assert lines[0].startswith(location)
+    assert lines[0].startswith((f"{location}: ", f"{location} does not exist"))
     assert lines[0].endswith("[unreadable]")
 
 

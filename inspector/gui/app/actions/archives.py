@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QProcess
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.limits import FORMAT_FILES
+from inspector.core.limits import FORMAT_FILES, own_command
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
 from inspector.gui.kit.building import Answer, ask
@@ -74,8 +73,8 @@ class Archives(WindowActions):
         """Know the format of a file in this window from now on, if another process can load it."""
         process = QProcess(self)
         process.finished.connect(lambda status, _how: self._tried(process, path, status))
-        own = [] if getattr(sys, "frozen", False) else ["-m", "inspector"]
-        process.start(sys.executable, [*own, "formats", "--format-file", path])
+        program, *own = own_command()
+        process.start(program, [*own, "formats", "--format-file", path])
 
     def _tried(self, process: QProcess, path: str, status: int) -> None:
         said = bytes(process.readAllStandardError().data()).decode("utf-8", "replace")
